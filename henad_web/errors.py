@@ -1,0 +1,281 @@
+"""The exception tree of the package, and the problems its messages are built from.
+
+Everything the package raises on purpose derives from `HenadError`::
+
+    HenadError
+    ├── SpecError                 a spec file that cannot be read; every problem at once
+    ├── PlanError                 a spec that a model refuses; every problem at once
+    ├── ParamError                a parameter value or text that is not allowed
+    ├── UnknownModelError         a model id that a model set does not hold
+    ├── ModelDefinitionError      a model declared wrongly by its author
+    ├── ModelMismatchError        a spec for one model given the entry of another
+    ├── ProbeError                every probed config refused to build
+    ├── NeedsNativeError          a thing this target cannot do
+    ├── OutputError               results that cannot be written
+    │   ├── HoldsResultsError     a directory that already holds results
+    │   └── LockedError           a directory that another writer holds
+    ├── ManifestError             a manifest that cannot be read
+    ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
+    └── UsageError                a call that the receiver's state does not allow
+
+This module owns messages and fields. It imports nothing of the package.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+__all__ = [
+    "HenadError",
+    "HoldsResultsError",
+    "LockedError",
+    "ManifestError",
+    "ModelDefinitionError",
+    "ModelMismatchError",
+    "NeedsNativeError",
+    "OutputError",
+    "ParamError",
+    "Place",
+    "PlanError",
+    "ProbeError",
+    "Problem",
+    "SpecError",
+    "SweepFailedError",
+    "UnknownModelError",
+    "UsageError",
+    "describe",
+    "near_miss",
+]
+
+
+class HenadError(Exception):
+    """Base of every error the package raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in a spec a problem stands.
+
+    Attributes:
+        table: Path of the table, a key or an index (from 0) a step: `("block", 0, "factors", 1)`; `()` is the top
+            level.
+        key: Key inside the table, None when the table itself is meant.
+        file: Name of the file, None for text that came from no file.
+        line: Line in the file, from 1; None when it is not known.
+    """
+
+    table: tuple[str | int, ...] = ()
+    key: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """Return the place in words, such as ``sweep.toml, line 7, [run] replicates``."""
+        parts = [self.file] if self.file else []
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        name = f"[{_table_name(self.table)}]" if self.table else "top level"
+        if self.key is not None:
+            name = f"{name} {self.key}" if self.table else self.key
+        return ", ".join([*parts, name])
+
+
+def _table_name(table: Sequence[str | int]) -> str:
+    name = ""
+    for step in table:
+        if isinstance(step, int):
+            name += f" #{step + 1}"
+        else:
+            name += f".{step}" if name else step
+    return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing wrong with a spec.
+
+    Attributes:
+        place: Where it stands.
+        wrong: What is wrong, one clause without a full stop.
+        came: What was found there, as text; None when a key is missing.
+        allowed: What is allowed there; None when the clause says it.
+        hint: What to do, such as a near miss; None when there is nothing better than `allowed`.
+    """
+
+    place: Place
+    wrong: str
+    came: str | None = None
+    allowed: str | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        """Return the place, then what is wrong, what came, what is allowed and what to do."""
+        text = f"{self.place}: {self.wrong}"
+        if self.came is not None:
+            text += f", got {self.came}"
+        if self.allowed is not None:
+            text += f"; allowed: {self.allowed}"
+        if self.hint is not None:
+            text += f"; {self.hint}"
+        return text
+
+
+class _ProblemsError(HenadError):
+    """An error made of one or more problems, one a line."""
+
+    problems: tuple[Problem, ...]
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class SpecError(_ProblemsError):
+    """A spec file or text that cannot be read. `problems` holds every one found."""
+
+
+class PlanError(_ProblemsError):
+    """A spec that its model refuses. `problems` holds every one found."""
+
+
+class ParamError(HenadError):
+    """A parameter value, or a text for one, that is not allowed.
+
+    Attributes:
+        param: Id of the parameter.
+        wrong: What is wrong, one clause.
+        came: What was given, as text.
+        allowed: What is allowed.
+        hint: A near miss or None.
+    """
+
+    def __init__(self, param: str, wrong: str, *, came: str, allowed: str, hint: str | None = None) -> None:
+        self.param, self.wrong, self.came, self.allowed, self.hint = param, wrong, came, allowed, hint
+        text = f"parameter '{param}': {wrong}, got {came}; allowed: {allowed}"
+        super().__init__(f"{text}; {hint}" if hint else text)
+
+
+class UnknownModelError(HenadError):
+    """A model id that a model set does not hold. Carries `model` and the `known` ids."""
+
+    def __init__(self, model: str, known: Iterable[str]) -> None:
+        self.model, self.known = model, tuple(known)
+        hint = near_miss(model, self.known)
+        text = f"no model '{model}'; known: {', '.join(self.known) or 'none'}"
+        super().__init__(f"{text}; {hint}" if hint else text)
+
+
+class ModelDefinitionError(HenadError):
+    """A model declared wrongly by its author: an id, parameter, statistic, option or palette that cannot be used."""
+
+
+class ModelMismatchError(HenadError):
+    """A spec for the model `spec_model`, given the entry of `entry_model`."""
+
+    def __init__(self, spec_model: str, entry_model: str) -> None:
+        self.spec_model, self.entry_model = spec_model, entry_model
+        super().__init__(
+            f"spec is for model '{spec_model}', expected '{entry_model}'; pass the entry of '{spec_model}' or change "
+            f"`model` in the spec"
+        )
+
+
+class ProbeError(HenadError):
+    """No probed config could be built. `faults` holds ``(config_id, text)`` of each one tried."""
+
+    def __init__(self, faults: Iterable[tuple[int, str]]) -> None:
+        self.faults = tuple(faults)
+        tried = "; ".join(f"config {config_id}: {text}" for config_id, text in self.faults)
+        super().__init__(f"none of the {len(self.faults)} configs tried could be built: {tried}")
+
+
+class NeedsNativeError(HenadError):
+    """Something that this target cannot do. `what` names it; the message says where it can be done."""
+
+    def __init__(self, what: str, *, instead: str = "run it with native Python") -> None:
+        self.what, self.instead = what, instead
+        super().__init__(f"{what} needs a native build; {instead}")
+
+
+class OutputError(HenadError):
+    """Results that cannot be written. `path` is the directory or file, None for memory."""
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class HoldsResultsError(OutputError):
+    """A directory that already holds results. `found` names the files; nothing in it was touched."""
+
+    def __init__(self, path: str, found: Iterable[str]) -> None:
+        self.found = tuple(found)
+        super().__init__(
+            f"{path} already holds results ({', '.join(self.found)}); choose an empty or new directory", path=path
+        )
+
+
+class LockedError(OutputError):
+    """A directory that another process writes to. `holder` says which, as far as the lock file tells."""
+
+    def __init__(self, path: str, holder: str) -> None:
+        self.holder = holder
+        super().__init__(f"{path} is being written by {holder}; wait for it or choose another directory", path=path)
+
+
+class ManifestError(HenadError):
+    """A manifest that cannot be read."""
+
+
+class SweepFailedError(HenadError):
+    """A sweep that ended on its own error, outside every run. The message is that of its `Failed` event."""
+
+
+class UsageError(HenadError):
+    """A call that the receiver's state does not allow, such as `update` from inside a wake callback."""
+
+
+@dataclass(slots=True)
+class ProblemList:
+    """Problems found while checking, so that all are reported at once."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(
+        self,
+        table: tuple[str | int, ...],
+        key: str | None,
+        wrong: str,
+        *,
+        came: object = None,
+        allowed: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """Record one problem at `key` of `table`; `came` is shown by `repr` unless it is text already made."""
+        shown = came if came is None or isinstance(came, str) else repr(came)
+        place = Place(table=table, key=key)
+        self.problems.append(Problem(place=place, wrong=wrong, came=shown, allowed=allowed, hint=hint))
+
+
+def near_miss(name: str, known: Iterable[str]) -> str | None:
+    """Return ``did you mean 'x'?`` for the closest of `known` to `name`, None when none is close."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not close:
+        close = [other for other in names if other.lower() == name.lower()]
+    return f"did you mean '{close[0]}'?" if close else None
+
+
+def describe(error: BaseException) -> str:
+    """Return `error` and its causes, joined by colons."""
+    texts: list[str] = []
+    current: BaseException | None = error
+    while current is not None:
+        text = str(current) or type(current).__name__
+        if not isinstance(current, HenadError):
+            text = f"{type(current).__name__}: {text}" if str(current) else text
+        texts.append(text)
+        current = current.__cause__
+    return ": ".join(texts)

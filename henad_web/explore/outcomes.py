@@ -1,0 +1,123 @@
+"""What a run leaves behind: its identity, status, stop reason, reducers and series.
+
+Owns the closed vocabularies of a run's row. Knows nothing of how a run is driven or where it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PlannedRun", "RunOutcome", "RunStatus", "Series", "StopReason"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One run of a plan.
+
+    Attributes:
+        run_id: Position in plan order, from 0; ``config_id * replicates + rep``.
+        config_id: Position of its config, from 0.
+        rep: Replicate of the config, from 0.
+        seed: Seed the model is built with, 1 to 2^64 - 1.
+    """
+
+    run_id: int
+    config_id: int
+    rep: int
+    seed: int
+
+
+class RunStatus(StrEnum):
+    """How a run ended (RE 6.4)."""
+
+    OK = "ok"
+    NON_FINITE = "non_finite"
+    PANICKED = "panicked"
+    GPU_ERROR = "gpu_error"
+    REFUSED = "refused"
+    SHAPE_ERROR = "shape_error"
+    TIMED_OUT = "timed_out"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the run counts as failed: every status but `OK` and `NON_FINITE`."""
+        return self not in (RunStatus.OK, RunStatus.NON_FINITE)
+
+
+class StopReason(StrEnum):
+    """Why a run took no further step."""
+
+    STEPS = "steps"
+    CONDITION = "condition"
+    FAULT = "fault"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Samples kept of one run.
+
+    Attributes:
+        ticks: Tick of each row, ascending, int64 ``(n,)``.
+        values: Value of each stat column at it, float64 ``(n, columns)``.
+    """
+
+    ticks: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def empty(cls, columns: int) -> Series:
+        """Return a series of no rows and `columns` columns."""
+        return cls(np.zeros(0, np.int64), np.zeros((0, columns), np.float64))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.ticks)
+
+    @property
+    def byte_count(self) -> int:
+        """Size that counts against a series budget: ``rows * (columns + 1) * 8`` bytes."""
+        return len(self.ticks) * (self.values.shape[1] + 1) * 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """One finished run, as its row and series say it.
+
+    Attributes:
+        run: Which run of the plan.
+        run_key: 16 hex digits that identify its results.
+        status: How it ended.
+        stop_reason: Why it stepped no further.
+        ticks: Last tick reached; 0 after a failed build.
+        population: Population at the latest sample; 0 after a failed build.
+        build_ms: Time the build took, milliseconds.
+        wall_ms: Time stepping and sampling took, milliseconds, pauses left out.
+        reducers: Reducer column to its value, None for a reducer no sample qualified for.
+        series: The samples kept.
+        note: One line for the row, empty when there is nothing to say.
+        traceback: Traceback of a fault for the event, never written to a file; None without a fault.
+    """
+
+    run: PlannedRun
+    run_key: str
+    status: RunStatus
+    stop_reason: StopReason
+    ticks: int
+    population: int
+    build_ms: float
+    wall_ms: float
+    reducers: Mapping[str, float | None]
+    series: Series
+    note: str = ""
+    traceback: str | None = None
+
+    @property
+    def steps_per_s(self) -> float:
+        """Ticks a second of `wall_ms`; 0 when no time was measured."""
+        return self.ticks * 1000.0 / self.wall_ms if self.wall_ms > 0 else 0.0

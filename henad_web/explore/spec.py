@@ -1,0 +1,214 @@
+"""The types of a sweep spec: what is fixed, what varies, how long, how measured, with which seeds.
+
+Immutable values and nothing else: no reading of files (`spec_file`), no checking against a model (`plan`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from henad_web.explore.plan import Plan
+    from henad_web.model.schema import ModelSchema
+
+__all__ = [
+    "ActionSpec",
+    "AllLevels",
+    "BlockSpec",
+    "DesignKind",
+    "ExecutionSettings",
+    "FactorSpec",
+    "LevelSpec",
+    "MeasureSettings",
+    "RangeLevels",
+    "ReducerSpec",
+    "RunSettings",
+    "SeedScheme",
+    "SeedSettings",
+    "SpecValue",
+    "StopSpec",
+    "SweepSpec",
+    "ValueLevels",
+]
+
+SpecValue = int | float | bool | str
+"""A value as a spec gives it, before a parameter's own type is known."""
+
+
+class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the spec's tables."""
+
+
+class DesignKind(StrEnum):
+    """How a block turns factors into configs (RE 4.9)."""
+
+    FACTORIAL = "factorial"
+    ZIP = "zip"
+    RANDOM = "random"
+    LHS = "lhs"
+    TABLE = "table"
+
+
+class SeedScheme(StrEnum):
+    """How a run's seed follows from the root (RE 5.3).
+
+    `COMMON` gives replicate r of every config the same seed (common random numbers), `INDEPENDENT` one of its own.
+    """
+
+    COMMON = "common"
+    INDEPENDENT = "independent"
+
+
+class ValueLevels(_Spec, frozen=True):
+    """Levels listed one by one, in order."""
+
+    values: tuple[SpecValue, ...]
+
+
+class RangeLevels(_Spec, frozen=True):
+    """Levels from `min` to `max`, both included, `step` apart; None where the design or the kind implies the step."""
+
+    min: float | int
+    max: float | int
+    step: float | int | None = None
+
+
+class AllLevels(_Spec, frozen=True):
+    """Every option of a choice, or false then true of a bool."""
+
+
+LevelSpec = ValueLevels | RangeLevels | AllLevels
+
+
+class FactorSpec(_Spec, frozen=True):
+    """One thing that varies: exactly one of `param` (a parameter id) or `action` (an action's name) is set."""
+
+    levels: ValueLevels | RangeLevels | AllLevels
+    param: str | None = None
+    action: str | None = None
+
+
+class BlockSpec(_Spec, frozen=True):
+    """One design over some factors.
+
+    Attributes:
+        design: How levels become configs.
+        factors: What varies, in order; empty for a table.
+        samples: Number of configs of a sampled design, None for the others.
+        design_seed: Seed of a sampled design, None to derive it from the root.
+        table_text: The CSV text of a table design, None for the others.
+        file: Path of the table beside the spec, as written; None for inline text.
+    """
+
+    design: DesignKind = DesignKind.FACTORIAL
+    factors: tuple[FactorSpec, ...] = ()
+    samples: int | None = None
+    design_seed: int | None = None
+    table_text: str | None = None
+    file: str | None = None
+
+
+class StopSpec(_Spec, frozen=True):
+    """A condition that ends a run at a sample: ``COLUMN CMP NUMBER``, not before `min_tick`."""
+
+    column: str
+    comparison: str
+    threshold: float
+    min_tick: int = 0
+
+
+class RunSettings(_Spec, frozen=True):
+    """Length and number of runs (RE 4.3). `steps` and `warmup` in ticks, `timeout_s` in seconds."""
+
+    steps: int = 1000
+    warmup: int = 0
+    replicates: int = 1
+    stop: StopSpec | None = None
+    timeout_s: float | None = None
+
+
+class ReducerSpec(_Spec, frozen=True):
+    """One reducer of one stat column, such as ``max`` or ``first<=10`` (RE 4.12); `kind` in its canonical text."""
+
+    column: str
+    kind: str
+
+
+class MeasureSettings(_Spec, frozen=True):
+    """When a run is sampled and what is kept (RE 4.4). Cadences in ticks; `series_every` 0 keeps no series.
+
+    `series_every` None means `stats_every`; a spec read from a file has it resolved.
+    """
+
+    stats_every: int = 1
+    series_every: int | None = None
+    default_reducers: bool = True
+    reducers: tuple[ReducerSpec, ...] = ()
+
+    @property
+    def series_cadence(self) -> int:
+        """Cadence of the series in ticks, 0 for none."""
+        return self.stats_every if self.series_every is None else self.series_every
+
+
+class SeedSettings(_Spec, frozen=True):
+    """Where seeds come from. `root` 0 to 2^64 - 1."""
+
+    root: int = 0
+    scheme: SeedScheme = SeedScheme.COMMON
+
+
+class ActionSpec(_Spec, frozen=True):
+    """A scheduled intervention: model action `id` fired at `tick`, called `name` (its id when None) by factors."""
+
+    id: str
+    tick: int
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Name that factors and the column ``action.NAME`` use."""
+        return self.id if self.name is None else self.name
+
+
+class ExecutionSettings(_Spec, frozen=True):
+    """Speed only; enters no hash and no result (RE 4.13). Budgets in bytes."""
+
+    concurrent: int | str = "auto"
+    memory: int | None = None
+    gpu_memory: int | None = None
+
+
+class SweepSpec(_Spec, frozen=True):
+    """A whole study.
+
+    Attributes:
+        model: Id of the model.
+        fixed: Values shared by every config, ``(parameter id, value)`` in the order given (`[set]` of a file).
+        run: Length, replicates, stop, timeout.
+        measure: Sampling and reducers.
+        seeds: Root and scheme.
+        actions: Scheduled interventions.
+        blocks: Designs, in order; none means one config.
+    """
+
+    model: str
+    fixed: tuple[tuple[str, SpecValue], ...] = ()
+    run: RunSettings = RunSettings()
+    measure: MeasureSettings = MeasureSettings()
+    seeds: SeedSettings = SeedSettings()
+    actions: tuple[ActionSpec, ...] = ()
+    blocks: tuple[BlockSpec, ...] = ()
+
+    def plan(self, schema: ModelSchema) -> Plan:
+        """Return the plan of this spec over the model that `schema` describes.
+
+        Raises:
+            PlanError: The model refuses the spec; every problem is in it.
+        """
+        from henad_web.explore.plan import Plan  # noqa: PLC0415 - the plan module needs these types
+
+        return Plan.of(self, schema)

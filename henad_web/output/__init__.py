@@ -1,0 +1,1 @@
+"""Package marker; the contents are described in docs/architecture.md."""
