@@ -1,0 +1,75 @@
+"""Which part of a plan one sweep runs.
+
+Owns the shard and its text. Knows nothing of merging, and of a plan only its number of runs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from henad_web.errors import HenadError
+
+__all__ = ["WHOLE", "Shard", "ShardError"]
+
+_TEXT = re.compile(r"([0-9]+)/([0-9]+)", re.ASCII)
+
+
+class ShardError(HenadError):
+    """A shard that does not exist. `came` is its text, `wrong` says what is wrong with it."""
+
+    def __init__(self, came: str, wrong: str) -> None:
+        self.came, self.wrong = came, wrong
+        super().__init__(
+            f"shard '{came}': {wrong}; allowed: INDEX/COUNT with 0 <= INDEX < COUNT, such as 0/4 for the first of four"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The runs whose id leaves the remainder `index` when divided by `count`.
+
+    Attributes:
+        index: 0 to ``count - 1``.
+        count: Number of shards the plan is spread over, at least 1.
+
+    Raises:
+        ShardError: `count` is 0 or `index` is not below it.
+    """
+
+    index: int
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ShardError(str(self), "the count is 0")
+        if not 0 <= self.index < self.count:
+            raise ShardError(str(self), f"the index is not below {self.count}")
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Return the shard written as ``INDEX/COUNT``.
+
+        Raises:
+            ShardError: `text` is not of that form, or names a shard that does not exist.
+        """
+        match = _TEXT.fullmatch(text.strip())
+        if match is None:
+            raise ShardError(text, "not of the form INDEX/COUNT")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        """Return ``INDEX/COUNT``."""
+        return f"{self.index}/{self.count}"
+
+    def holds(self, run_id: int) -> bool:
+        """Return whether the run `run_id` is one of this shard's."""
+        return run_id % self.count == self.index
+
+    def run_count(self, runs: int) -> int:
+        """Return how many of the runs 0 to ``runs - 1`` are in this shard."""
+        return len(range(self.index, runs, self.count))
+
+
+WHOLE = Shard(0, 1)
+"""The shard that is the whole plan."""
