@@ -11,9 +11,12 @@ Everything the package raises on purpose derives from `HenadError`::
     ├── ModelMismatchError        a spec for one model given the entry of another
     ├── ProbeError                every probed config refused to build
     ├── NeedsNativeError          a thing this target cannot do
+    ├── ConcurrencyError          a concurrency that is neither auto nor a count
+    ├── ShardError                a shard that does not exist
     ├── OutputError               results that cannot be written
     │   ├── HoldsResultsError     a directory that already holds results
-    │   └── LockedError           a directory that another writer holds
+    │   ├── LockedError           a directory that another writer holds
+    │   └── OutputFullError       no room left where results are written; the same write can be tried again
     ├── ManifestError             a manifest that cannot be read
     ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
     └── UsageError                a call that the receiver's state does not allow
@@ -28,6 +31,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
+    "ConcurrencyError",
     "HenadError",
     "HoldsResultsError",
     "LockedError",
@@ -36,11 +40,13 @@ __all__ = [
     "ModelMismatchError",
     "NeedsNativeError",
     "OutputError",
+    "OutputFullError",
     "ParamError",
     "Place",
     "PlanError",
     "ProbeError",
     "Problem",
+    "ShardError",
     "SpecError",
     "SweepFailedError",
     "UnknownModelError",
@@ -199,6 +205,23 @@ class NeedsNativeError(HenadError):
         super().__init__(f"{what} needs a native build; {instead}")
 
 
+class ConcurrencyError(HenadError):
+    """A concurrency that is neither ``auto`` nor a count of at least 1. `came` is what was given."""
+
+    def __init__(self, came: object) -> None:
+        self.came = came
+        super().__init__(f"concurrency {came!r} cannot be used; allowed: auto, or a whole number from 1")
+
+
+class ShardError(HenadError):
+    """A shard that does not exist. `came` is its text, `wrong` says what is wrong with it."""
+
+    def __init__(self, came: str, wrong: str) -> None:
+        self.came, self.wrong = came, wrong
+        allowed = "INDEX/COUNT with 0 <= INDEX < COUNT, such as 0/4 for the first of four"
+        super().__init__(f"shard '{came}': {wrong}; allowed: {allowed}")
+
+
 class OutputError(HenadError):
     """Results that cannot be written. `path` is the directory or file, None for memory."""
 
@@ -223,6 +246,14 @@ class LockedError(OutputError):
     def __init__(self, path: str, holder: str) -> None:
         self.holder = holder
         super().__init__(f"{path} is being written by {holder}; wait for it or choose another directory", path=path)
+
+
+class OutputFullError(OutputError):
+    """No room is left where results are written.
+
+    Nothing committed is lost or torn, and what did not fit was taken back: the same call can be made again
+    once there is room.
+    """
 
 
 class ManifestError(HenadError):

@@ -8,21 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from henad_web.errors import HenadError
+from henad_web.errors import ShardError
 
-__all__ = ["WHOLE", "Shard", "ShardError"]
+__all__ = ["WHOLE", "Shard"]
 
 _TEXT = re.compile(r"([0-9]+)/([0-9]+)", re.ASCII)
-
-
-class ShardError(HenadError):
-    """A shard that does not exist. `came` is its text, `wrong` says what is wrong with it."""
-
-    def __init__(self, came: str, wrong: str) -> None:
-        self.came, self.wrong = came, wrong
-        super().__init__(
-            f"shard '{came}': {wrong}; allowed: INDEX/COUNT with 0 <= INDEX < COUNT, such as 0/4 for the first of four"
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """How many runs are kept going at once, and how the machine is split between them.
 
-Owns the choice of lanes and tracks, a pure function of what was asked, what the machine has and what the probe found.
-Nothing here can change a result.
+Owns the choice of lanes and tracks, a pure function of what was asked, what the machine has and what the
+probe found. Nothing here can change a result.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from henad_web.errors import HenadError
+from henad_web.errors import ConcurrencyError
 
 if TYPE_CHECKING:
     from henad_web.model.entry import Backend
@@ -20,7 +20,6 @@ __all__ = [
     "MAX_AUTO_GPU_TRACKS",
     "POPULATION_PER_JOB",
     "Concurrency",
-    "ConcurrencyError",
     "ExecutionLayout",
     "MachineResources",
     "ProbeFacts",
@@ -42,16 +41,6 @@ MAX_AUTO_GPU_TRACKS = 4
 
 LARGE_GPU_POPULATION = 1 << 20
 """Population from which a GPU run has the device to itself."""
-
-
-class ConcurrencyError(HenadError):
-    """A concurrency that is neither ``auto`` nor a count of at least 1. `came` is what was given."""
-
-    def __init__(self, came: object) -> None:
-        self.came = came
-        super().__init__(
-            f"concurrency {came!r} cannot be used; allowed: auto, or a whole number of at least 1"
-        )
 
 
 def parse_concurrency(value: object) -> Concurrency:
@@ -136,9 +125,10 @@ def choose_layout(
 ) -> ExecutionLayout:
     """Return the layout for `runs` runs, sized from one probed run.
 
-    A count that is given is kept, as far as `runs` and, for lanes, the memory budget allow; at least one run goes
-    ahead whatever the budget. Automatic lanes are one a worker; a model with threads of its own instead gets one
-    thread for every `JOBS_PER_THREAD` jobs of a step, and the workers are split into lanes of that width.
+    A count that is given is kept, as far as `runs` and, for lanes, the memory budget allow; at least one run
+    goes ahead whatever the budget. Automatic lanes are one a worker; a model with threads of its own instead
+    gets one thread for every `JOBS_PER_THREAD` jobs of a step, and the workers are split into lanes of that
+    width.
 
     Args:
         concurrency: What was asked.
