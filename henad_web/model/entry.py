@@ -1,0 +1,161 @@
+"""How a model is declared: its description, its metadata and the function that builds it."""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from henad_web.errors import ModelDefinitionError, ParamError
+from henad_web.model.actions import Action
+from henad_web.model.params import Param, ParamValue
+from henad_web.model.schema import ModelSchema
+from henad_web.model.state import ModelState
+from henad_web.model.stats import Rgb, Stat
+
+__all__ = ["Backend", "Factory", "ModelEntry", "ModelMetadata", "Topology"]
+
+Factory = Callable[[Mapping[str, ParamValue], int | None], ModelState]
+"""Builds a model from a canonical value for each parameter and a seed, 0 to 2^64 - 1, or None."""
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Backend(StrEnum):
+    """What a model runs on."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+class Topology(StrEnum):
+    """How the parts of a model lie to each other."""
+
+    GRID = "grid"
+    AGENTS = "agents"
+    NETWORK = "network"
+    FIELD = "field"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelMetadata:
+    """What a model promises besides its schema.
+
+    Attributes:
+        backend: What it runs on.
+        palette: Colour of each state of a cell, red, green and blue each 0 to 255.
+        topology: How its parts lie to each other.
+        replays_exactly: Equal inputs give equal results on one machine.
+        portable: Equal inputs give equal results on every machine.
+        inner_threads: A step uses more than one thread.
+    """
+
+    backend: Backend
+    palette: tuple[Rgb, ...]
+    topology: Topology
+    replays_exactly: bool = True
+    portable: bool = True
+    inner_threads: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry:
+    """One model of a set.
+
+    Attributes:
+        id: Name in specs: a lower-case letter, then lower-case letters, digits and underscores.
+        name: Name shown to people.
+        description: What it models, one or two sentences.
+        params: Parameters, in the order of a config's values.
+        stats: Statistics, in the order they are reported.
+        actions: Actions the model knows.
+        metadata: What it promises besides.
+        factory: Builds it.
+        source_module: Name of the module that is the model's own, for the place of a fault; the factory's by default.
+
+    Raises:
+        ModelDefinitionError: The id is malformed, or an id or label is used twice.
+    """
+
+    id: str
+    name: str
+    description: str
+    params: tuple[Param, ...]
+    stats: tuple[Stat, ...]
+    actions: tuple[Action, ...]
+    metadata: ModelMetadata
+    factory: Factory
+    source_module: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a declaration that specs or files could not name."""
+        if not _ID.fullmatch(self.id):
+            raise ModelDefinitionError(
+                f"model id {self.id!r} is malformed: a lower-case letter, then lower-case letters, digits, underscores"
+            )
+        for what, names in (
+            ("parameter", [param.id for param in self.params]),
+            ("statistic", [stat.label for stat in self.stats]),
+            ("action", [action.id for action in self.actions]),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ModelDefinitionError(f"model '{self.id}' declares the {what} '{twice}' twice")
+
+    @property
+    def source_file(self) -> str | None:
+        """File of the model's own module, None when it has none (typed into a console, say)."""
+        module = sys.modules.get(self.source_module or self.factory.__module__)
+        return getattr(module, "__file__", None)
+
+    def schema(self) -> ModelSchema:
+        """Return the model's shape."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> ModelSchema:
+        return ModelSchema(
+            model=self.id,
+            name=self.name,
+            backend=str(self.metadata.backend),
+            params=self.params,
+            stats=self.stats,
+            actions=self.actions,
+        )
+
+    def build(
+        self, params: Mapping[str, object] | tuple[ParamValue, ...] | None = None, seed: int | None = None
+    ) -> ModelState:
+        """Return the model at tick 0.
+
+        Args:
+            params: Values by id, where defaults stand for those not given; or canonical values of all parameters in
+                schema order, which are taken as they are.
+            seed: 0 to 2^64 - 1; None is the model's own fixed start.
+
+        Raises:
+            ParamError: A parameter is unknown, a value or the seed is not allowed, or a tuple has another length.
+        """
+        schema = self._schema
+        values = params if isinstance(params, tuple) else schema.values(params or {})
+        if len(values) != len(schema.params):
+            raise ParamError(
+                "params", "wrong number of values", came=str(len(values)), allowed=str(len(schema.params))
+            )
+        by_id = {param.id: value for param, value in zip(schema.params, values, strict=True)}
+        return self.factory(by_id, None if seed is None else _checked_seed(seed))
+
+
+def _checked_seed(seed: int) -> int:
+    allowed = "a whole number, 0 to 2^64 - 1, or None"
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise ParamError("seed", "not a whole number", came=repr(seed), allowed=allowed) from None
+    if not 0 <= number < 2**64:
+        raise ParamError("seed", "out of range", came=str(number), allowed=allowed)
+    return number

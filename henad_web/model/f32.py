@@ -1,0 +1,53 @@
+"""Single-precision numbers as text and back, each rounded exactly once.
+
+Owns the two conversions that every f32 parameter goes through. Knows nothing of parameters, bounds or files.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from decimal import Decimal
+
+import numpy as np
+
+__all__ = ["f32_bits", "f32_from_text", "f32_text"]
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+
+def f32_from_text(text: str) -> float | None:
+    """Return the single-precision number nearest to the decimal `text`, as a Python float; None when it is no number.
+
+    The decimal is rounded once: ``1.0000000596046448`` lies above the middle of 1 and its successor and becomes
+    ``1.0000001``, where a detour over a double would give 1. A number too large becomes infinite; a negative zero
+    becomes zero, so that equal values have equal bits. ``inf`` and ``nan`` are numbers here, bounds refuse them.
+    """
+    if _NOT_FINITE.fullmatch(text):
+        return float(text)
+    if not _NUMBER.fullmatch(text):
+        return None
+    wide = float(text)
+    with np.errstate(over="ignore", under="ignore"):
+        single = np.float32(wide)
+        nearest = float(single)
+        if nearest == wide or not np.isfinite(single):
+            return nearest + 0.0
+        other = float(np.nextafter(single, np.float32(np.inf if wide > nearest else -np.inf)))
+    if nearest + other != 2 * wide:
+        return nearest + 0.0
+    exact, middle = Decimal(text), Decimal(wide)
+    if exact == middle:
+        return nearest + 0.0
+    return (max(nearest, other) if exact > middle else min(nearest, other)) + 0.0
+
+
+def f32_text(value: float) -> str:
+    """Return the shortest decimal that reads back as the single-precision `value`: positional, no trailing point."""
+    return np.format_float_positional(np.float32(value), unique=True, trim="-")
+
+
+def f32_bits(value: float) -> int:
+    """Return the 32 bits of the single-precision `value` as an unsigned integer."""
+    return int.from_bytes(struct.pack("<f", value), "little")

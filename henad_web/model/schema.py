@@ -1,0 +1,172 @@
+"""What a model looks like from outside: its parameters, statistics and actions, and the hash that names that shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from henad_web.errors import ParamError, near_miss
+from henad_web.model.actions import Action
+from henad_web.model.f32 import f32_text
+from henad_web.model.fnv import Fnv1a64, value_bits
+from henad_web.model.params import Param, ParamKind, ParamValue
+from henad_web.model.stats import Stat
+
+__all__ = ["ModelSchema"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSchema:
+    """The shape of one model.
+
+    Attributes:
+        model: Id of the model.
+        name: Name shown to people.
+        backend: ``cpu`` or ``gpu``.
+        params: Parameters; a config's values stand in this order.
+        stats: Statistics in the order they are reported.
+        actions: Actions the model knows.
+    """
+
+    model: str
+    name: str
+    backend: str
+    params: tuple[Param, ...]
+    stats: tuple[Stat, ...]
+    actions: tuple[Action, ...]
+
+    @cached_property
+    def schema_hash(self) -> str:
+        """Hash of everything that can change a result, 16 hex digits.
+
+        Ids, kinds, bounds, defaults and orders enter; labels of parameters, colours, slider steps, formats and
+        live or reload do not.
+        """
+        hash = Fnv1a64().text("henad.schema.1").text(self.model).u64(len(self.params))
+        for param in self.params:
+            _write_param(hash.text(param.id), param)
+        hash.u64(len(self.stats))
+        for label in self.stat_labels:
+            hash.text(label)
+        hash.u64(len(self.actions))
+        for action_id in self.action_ids:
+            hash.text(action_id)
+        return hash.hex()
+
+    @property
+    def defaults(self) -> tuple[ParamValue, ...]:
+        """Canonical default of each parameter, in order."""
+        return tuple(param.default for param in self.params)
+
+    @property
+    def stat_labels(self) -> tuple[str, ...]:
+        """Label of each statistic, in order."""
+        return tuple(stat.label for stat in self.stats)
+
+    @property
+    def action_ids(self) -> tuple[str, ...]:
+        """Id of each action, in order."""
+        return tuple(action.id for action in self.actions)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {param.id: position for position, param in enumerate(self.params)}
+
+    def index(self, id: str) -> int:
+        """Return the position of the parameter `id`.
+
+        Raises:
+            ParamError: The model has no such parameter.
+        """
+        position = self._positions.get(id)
+        if position is None:
+            allowed = f"one of {', '.join(self._positions)}" if self.params else "none"
+            raise ParamError(
+                id,
+                f"model '{self.model}' has no such parameter",
+                came=repr(id),
+                allowed=allowed,
+                hint=near_miss(id, self._positions),
+            )
+        return position
+
+    def param(self, id: str) -> Param:
+        """Return the parameter `id`.
+
+        Raises:
+            ParamError: The model has no such parameter.
+        """
+        return self.params[self.index(id)]
+
+    def values(self, given: Mapping[str, object]) -> tuple[ParamValue, ...]:
+        """Return canonical values in schema order: those `given`, defaults for the rest.
+
+        Raises:
+            ParamError: A parameter is unknown, or a value is not allowed for it.
+        """
+        values = list(self.defaults)
+        for id, value in given.items():
+            position = self.index(id)
+            values[position] = self.params[position].coerce(value)
+        return tuple(values)
+
+    def document(self, stat_columns: Sequence[str] | None = None) -> dict[str, object]:
+        """Return the schema as JSON builtins, as a manifest stores it.
+
+        Args:
+            stat_columns: Columns a sample of the model gives; left out when they are not known.
+        """
+        document: dict[str, object] = {
+            "schema_version": 1,
+            "model": self.model,
+            "name": self.name,
+            "backend": self.backend,
+            "schema_hash": self.schema_hash,
+            "params": [_param_document(index, param) for index, param in enumerate(self.params)],
+            "stats": [{"label": stat.label, "color": list(stat.color)} for stat in self.stats],
+        }
+        if stat_columns is not None:
+            document["stat_columns"] = list(stat_columns)
+        document["actions"] = [
+            {"index": index, "id": action.id, "label": action.label}
+            for index, action in enumerate(self.actions)
+        ]
+        document["seed"] = {"type": "u64"}
+        return document
+
+
+def _write_param(hash: Fnv1a64, param: Param) -> None:
+    tag = {ParamKind.F32: 0, ParamKind.U32: 1, ParamKind.BOOL: 2, ParamKind.CHOICE: 3}[param.kind]
+    hash.byte(tag)
+    if param.min is not None and param.max is not None:
+        hash.u64(value_bits(param, param.min)).u64(value_bits(param, param.max))
+    if param.kind is ParamKind.CHOICE:
+        hash.u64(len(param.options))
+        for option in param.options:
+            hash.text(option)
+    hash.u64(value_bits(param, param.default))
+
+
+def _param_document(index: int, param: Param) -> dict[str, object]:
+    document: dict[str, object] = {
+        "index": index,
+        "id": param.id,
+        "label": param.label,
+        "kind": str(param.kind),
+        "apply": str(param.apply),
+        "format": str(param.format),
+        "default": _number(param, param.default),
+    }
+    if param.min is not None and param.max is not None:
+        document |= {"min": _number(param, param.min), "max": _number(param, param.max)}
+    if param.step is not None:
+        document["step"] = _number(param, param.step)
+    if param.kind is ParamKind.CHOICE:
+        document |= {"options": list(param.options), "default_index": param.options.index(str(param.default))}
+    return document
+
+
+def _number(param: Param, value: ParamValue) -> ParamValue:
+    # The double with the shortest text of the single, so that 0.05 is written as 0.05.
+    return float(f32_text(float(value))) if param.kind is ParamKind.F32 else value

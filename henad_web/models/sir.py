@@ -1,0 +1,165 @@
+"""An epidemic on a torus: susceptible, infected, recovered (reference engine, section 2.7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.model.actions import Action
+from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
+from henad_web.model.grid import grid_params, grid_start, row_jobs
+from henad_web.model.params import Apply, Format, ParamValue, f32
+from henad_web.model.stats import Stat
+from henad_web.randomness import (
+    action_state,
+    chunk_factors,
+    chunk_seeds,
+    next_base,
+    row_words,
+    stream_bits,
+    threshold,
+)
+
+__all__ = ["SIR", "Sir"]
+
+SUSCEPTIBLE, INFECTED, RECOVERED = 0, 1, 2
+_LIVE = ("infection_rate", "recovery_rate")
+
+
+class Sir:
+    """One epidemic under way.
+
+    Attributes:
+        tick: Steps done so far.
+        population: Cells of the grid.
+        parallel_jobs: Parts a step could be split into.
+    """
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        width, height = int(params["grid_width"]), int(params["grid_height"])
+        self.tick = 0
+        self.population = width * height
+        self.parallel_jobs: int | None = row_jobs(width, height)
+        self._rates = {id: float(params[id]) for id in _LIVE}
+        self._infected_below = threshold(float(params["initial_infected_pct"]))
+        self._action_state = action_state(seed)
+        self._factors = chunk_factors(height)
+        words, self._base = stream_bits(grid_start(seed), self.population)
+        self._cells = (words < np.uint32(self._infected_below)).view(np.uint8).reshape(height, width)
+
+    @property
+    def grid(self) -> NDArray[np.uint8]:
+        """0 for a susceptible cell, 1 for an infected, 2 for a recovered, ``(height, width)``; a fresh array."""
+        return self._cells.copy()
+
+    @property
+    def heap_bytes(self) -> int:
+        """Bytes the cells and the working arrays hold."""
+        return self._cells.nbytes * 20
+
+    def step(self, n: int = 1) -> None:
+        """Do `n` steps."""
+        for _ in range(n):
+            self._step()
+
+    def _step(self) -> None:
+        cells = self._cells
+        infected = (cells == INFECTED).astype(np.uint8)
+        columns = np.roll(infected, 1, 0) + infected + np.roll(infected, -1, 0)
+        near = np.roll(columns, 1, 1) + columns + np.roll(columns, -1, 1) - infected
+        drawing = (infected == 1) | ((cells == SUSCEPTIBLE) & (near > 0))
+        draws = row_words(
+            chunk_seeds(self._base, self.tick, self._factors), drawing.sum(axis=1)
+        ) >> np.uint32(8)
+        ill = infected[drawing] == 1
+        limits = escape_limits(self._rates["infection_rate"])[near[drawing]]
+        limits[ill] = draw_limit(self._rates["recovery_rate"])
+        changed = (draws < limits) == ill
+        cells[drawing] += changed.view(np.uint8)
+        self._base = next_base(self._base, self.tick)
+        self.tick += 1
+
+    def stats(self) -> dict[str, float]:
+        """Return the number of cells in each state."""
+        counts = np.bincount(self._cells.reshape(-1), minlength=3)
+        return {
+            "Susceptible": float(counts[SUSCEPTIBLE]),
+            "Infected": float(counts[INFECTED]),
+            "Recovered": float(counts[RECOVERED]),
+        }
+
+    def act(self, action_id: str) -> bool:
+        """Infect susceptible cells at the share the model was built with (`seed_outbreak`)."""
+        if action_id != "seed_outbreak":
+            return False
+        susceptible = np.flatnonzero(self._cells.reshape(-1) == SUSCEPTIBLE)
+        words, self._action_state = stream_bits(self._action_state, susceptible.size)
+        self._cells.reshape(-1)[susceptible[words < np.uint32(self._infected_below)]] = INFECTED
+        return True
+
+    def set_param(self, id: str, value: ParamValue) -> bool:
+        """Change a rate from the next step on; False for what is only read when the model is built.
+
+        Raises:
+            ParamError: There is no such parameter, or `value` is not allowed for it.
+        """
+        canonical = SIR.schema().param(id).coerce(value)
+        if id not in self._rates:
+            return False
+        self._rates[id] = float(canonical)
+        return True
+
+
+def draw_limit(probability: float) -> int:
+    """Return the number of 24-bit draws that are below the single-precision `probability`, 0 to 2^24."""
+    return math.ceil(probability * 2**24)
+
+
+def escape_limits(infection_rate: float) -> NDArray[np.uint32]:
+    """Return `draw_limit` of staying healthy beside 0 to 8 infected neighbours, uint32 ``(9,)``.
+
+    The probability ``(1 - infection_rate)^k`` is multiplied up in single precision, as the reference does.
+    """
+    escape, probability = np.float32(1) - np.float32(infection_rate), np.float32(1)
+    limits = []
+    for _ in range(9):
+        limits.append(draw_limit(float(probability)))
+        probability = probability * escape
+    return np.array(limits, np.uint32)
+
+
+SIR = ModelEntry(
+    id="sir",
+    name="SIR Epidemic",
+    description="An epidemic among cells of a torus: infected cells infect susceptible neighbours and recover for good.",
+    params=(
+        *grid_params(),
+        f32("infection_rate", "Infection Rate", 0.3, 0.0, 1.0, step=0.01),
+        f32("recovery_rate", "Recovery Rate", 0.05, 0.0, 1.0, step=0.01),
+        f32(
+            "initial_infected_pct",
+            "Initial Infected",
+            0.01,
+            0.0,
+            1.0,
+            step=0.001,
+            apply=Apply.RELOAD,
+            format=Format.PERCENT,
+        ),
+    ),
+    stats=(
+        Stat("Susceptible", (0x00, 0x7A, 0xF5, 0xFF)),
+        Stat("Infected", (0xE4, 0x37, 0x48, 0xFF)),
+        Stat("Recovered", (0x80, 0x80, 0x80, 0xFF)),
+    ),
+    actions=(Action("seed_outbreak", "Seed outbreak"),),
+    metadata=ModelMetadata(
+        backend=Backend.CPU,
+        palette=((0x00, 0x7A, 0xF5), (0xE4, 0x37, 0x48), (0x80, 0x80, 0x80)),
+        topology=Topology.GRID,
+    ),
+    factory=Sir,
+)

@@ -1,0 +1,55 @@
+"""The random streams of the package: plain integers in scalar form, whole columns of streams in array form.
+
+`scalar` holds the definitions, `jump` moves a stream ahead without walking it, `streams` walks many streams at once,
+`design` is the generator of designs and searches. Every result is a function of integers alone and the same on every
+machine. Nothing here knows what a model, a plan or a run is.
+"""
+
+from henad_web.randomness.design import DesignRng
+from henad_web.randomness.jump import Jump, jump_of
+from henad_web.randomness.scalar import (
+    MASK64,
+    action_state,
+    below,
+    choice3,
+    chunk_seed,
+    initial_state,
+    mix_seed,
+    next_base,
+    next_bits,
+    next_float,
+    next_index,
+    pcg_hash,
+    random_float,
+    reservoir_accept,
+    threshold,
+    xorshift64,
+)
+from henad_web.randomness.streams import chunk_factors, chunk_seeds, row_words, stream_bits, xorshift64_array
+
+__all__ = [
+    "MASK64",
+    "DesignRng",
+    "Jump",
+    "action_state",
+    "below",
+    "choice3",
+    "chunk_factors",
+    "chunk_seed",
+    "chunk_seeds",
+    "initial_state",
+    "jump_of",
+    "mix_seed",
+    "next_base",
+    "next_bits",
+    "next_float",
+    "next_index",
+    "pcg_hash",
+    "random_float",
+    "reservoir_accept",
+    "row_words",
+    "stream_bits",
+    "threshold",
+    "xorshift64",
+    "xorshift64_array",
+]
