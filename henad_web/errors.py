@@ -9,6 +9,7 @@ Everything the package raises on purpose derives from `HenadError`::
     ├── UnknownModelError         a model id that a model set does not hold
     ├── ModelDefinitionError      a model declared wrongly by its author
     ├── ModelMismatchError        a spec for one model given the entry of another
+    ├── StatsShapeError           statistics that no longer fit the planned columns
     ├── ProbeError                every probed config refused to build
     ├── NeedsNativeError          a thing this target cannot do
     ├── ConcurrencyError          a concurrency that is neither auto nor a count
@@ -19,6 +20,7 @@ Everything the package raises on purpose derives from `HenadError`::
     │   └── OutputFullError       no room left where results are written; the same write can be tried again
     ├── ManifestError             a manifest that cannot be read
     ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
+    ├── SweepInterruptedError     Ctrl-C during a blocking call; the files are written
     └── UsageError                a call that the receiver's state does not allow
 
 This module owns messages and fields. It imports nothing of the package.
@@ -48,7 +50,9 @@ __all__ = [
     "Problem",
     "ShardError",
     "SpecError",
+    "StatsShapeError",
     "SweepFailedError",
+    "SweepInterruptedError",
     "UnknownModelError",
     "UsageError",
     "describe",
@@ -188,6 +192,18 @@ class ModelMismatchError(HenadError):
         )
 
 
+class StatsShapeError(HenadError):
+    """Statistics at `tick` that do not fit the `expected` columns; `came` names the columns that were given."""
+
+    def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[str]) -> None:
+        self.tick, self.expected, self.came = tick, tuple(expected), tuple(came)
+        wrong = "hold a value that is no number" if self.came == self.expected else "changed shape"
+        super().__init__(
+            f"statistics {wrong} at tick {tick}: expected {', '.join(self.expected) or 'none'}, "
+            f"got {', '.join(self.came) or 'none'}"
+        )
+
+
 class ProbeError(HenadError):
     """No probed config could be built. `faults` holds ``(config_id, text)`` of each one tried."""
 
@@ -236,7 +252,8 @@ class HoldsResultsError(OutputError):
     def __init__(self, path: str, found: Iterable[str]) -> None:
         self.found = tuple(found)
         super().__init__(
-            f"{path} already holds results ({', '.join(self.found)}); choose an empty or new directory", path=path
+            f"{path} already holds results ({', '.join(self.found)}); choose an empty or new directory",
+            path=path,
         )
 
 
@@ -245,7 +262,9 @@ class LockedError(OutputError):
 
     def __init__(self, path: str, holder: str) -> None:
         self.holder = holder
-        super().__init__(f"{path} is being written by {holder}; wait for it or choose another directory", path=path)
+        super().__init__(
+            f"{path} is being written by {holder}; wait for it or choose another directory", path=path
+        )
 
 
 class OutputFullError(OutputError):
@@ -262,6 +281,14 @@ class ManifestError(HenadError):
 
 class SweepFailedError(HenadError):
     """A sweep that ended on its own error, outside every run. The message is that of its `Failed` event."""
+
+
+class SweepInterruptedError(HenadError):
+    """Ctrl-C during a blocking run. The sweep was aborted and its files are written: `record` tells of them."""
+
+    def __init__(self, record: object) -> None:
+        self.record = record
+        super().__init__("the sweep was interrupted; the runs written so far are kept")
 
 
 class UsageError(HenadError):

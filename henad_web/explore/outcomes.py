@@ -33,7 +33,7 @@ class PlannedRun:
 
 
 class RunStatus(StrEnum):
-    """How a run ended (RE 6.4)."""
+    """How a run ended."""
 
     OK = "ok"
     NON_FINITE = "non_finite"
@@ -82,7 +82,7 @@ class Series:
     @property
     def byte_count(self) -> int:
         """Size that counts against a series budget: ``rows * (columns + 1) * 8`` bytes."""
-        return len(self.ticks) * (self.values.shape[1] + 1) * 8
+        return int(self.values.size + self.ticks.size) * 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

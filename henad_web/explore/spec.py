@@ -43,7 +43,7 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class DesignKind(StrEnum):
-    """How a block turns factors into configs (RE 4.9)."""
+    """How a block turns factors into configs."""
 
     FACTORIAL = "factorial"
     ZIP = "zip"
@@ -53,9 +53,10 @@ class DesignKind(StrEnum):
 
 
 class SeedScheme(StrEnum):
-    """How a run's seed follows from the root (RE 5.3).
+    """How a run's seed follows from the root.
 
-    `COMMON` gives replicate r of every config the same seed (common random numbers), `INDEPENDENT` one of its own.
+    `COMMON` gives replicate r of every config the same seed (common random numbers), `INDEPENDENT` one of its
+    own.
     """
 
     COMMON = "common"
@@ -69,7 +70,10 @@ class ValueLevels(_Spec, frozen=True):
 
 
 class RangeLevels(_Spec, frozen=True):
-    """Levels from `min` to `max`, both included, `step` apart; None where the design or the kind implies the step."""
+    """Levels from `min` to `max`, both included, `step` apart.
+
+    `step` None leaves it to the design or the kind: 1 for whole numbers, the whole domain in a sampled design.
+    """
 
     min: float | int
     max: float | int
@@ -84,7 +88,7 @@ LevelSpec = ValueLevels | RangeLevels | AllLevels
 
 
 class FactorSpec(_Spec, frozen=True):
-    """One thing that varies: exactly one of `param` (a parameter id) or `action` (an action's name) is set."""
+    """One thing that varies: exactly one of `param` (a parameter id) and `action` (an action's name) is set."""
 
     levels: ValueLevels | RangeLevels | AllLevels
     param: str | None = None
@@ -121,7 +125,7 @@ class StopSpec(_Spec, frozen=True):
 
 
 class RunSettings(_Spec, frozen=True):
-    """Length and number of runs (RE 4.3). `steps` and `warmup` in ticks, `timeout_s` in seconds."""
+    """Length and number of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds."""
 
     steps: int = 1000
     warmup: int = 0
@@ -131,14 +135,14 @@ class RunSettings(_Spec, frozen=True):
 
 
 class ReducerSpec(_Spec, frozen=True):
-    """One reducer of one stat column, such as ``max`` or ``first<=10`` (RE 4.12); `kind` in its canonical text."""
+    """One reducer of one stat column; `kind` in its canonical text, such as ``max`` or ``first<=10``."""
 
     column: str
     kind: str
 
 
 class MeasureSettings(_Spec, frozen=True):
-    """When a run is sampled and what is kept (RE 4.4). Cadences in ticks; `series_every` 0 keeps no series.
+    """When a run is sampled and what is kept. Cadences in ticks; `series_every` 0 keeps no series.
 
     `series_every` None means `stats_every`; a spec read from a file has it resolved.
     """
@@ -162,7 +166,7 @@ class SeedSettings(_Spec, frozen=True):
 
 
 class ActionSpec(_Spec, frozen=True):
-    """A scheduled intervention: model action `id` fired at `tick`, called `name` (its id when None) by factors."""
+    """A scheduled intervention: action `id` fired at `tick`; factors call it `name`, or its id when None."""
 
     id: str
     tick: int
@@ -175,7 +179,7 @@ class ActionSpec(_Spec, frozen=True):
 
 
 class ExecutionSettings(_Spec, frozen=True):
-    """Speed only; enters no hash and no result (RE 4.13). Budgets in bytes."""
+    """Speed only; enters no hash and no result. Budgets in bytes."""
 
     concurrent: int | str = "auto"
     memory: int | None = None
@@ -187,7 +191,7 @@ class SweepSpec(_Spec, frozen=True):
 
     Attributes:
         model: Id of the model.
-        fixed: Values shared by every config, ``(parameter id, value)`` in the order given (`[set]` of a file).
+        fixed: Values shared by every config, ``(parameter id, value)`` in the order given (a file's `[set]`).
         run: Length, replicates, stop, timeout.
         measure: Sampling and reducers.
         seeds: Root and scheme.

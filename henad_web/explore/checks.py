@@ -1,0 +1,195 @@
+"""Checks of a spec against the model it is for, blocks aside.
+
+Each check records every problem it finds with its place, in the order of the reference engine's section 5.1.
+Nothing is computed here that a plan keeps, except the values and action ticks shared by every config.
+"""
+
+from __future__ import annotations
+
+import math
+
+from henad_web.errors import ParamError, ProblemList, near_miss
+from henad_web.explore.columns import names_a_statistic
+from henad_web.explore.conditions import Comparison
+from henad_web.explore.factors import Target, Targets
+from henad_web.explore.numbers import MAX_U64
+from henad_web.explore.reducers import KIND_FORMS, parse_kind
+from henad_web.explore.spec import BlockSpec, StopSpec, SweepSpec
+from henad_web.model.params import ParamValue
+from henad_web.model.schema import ModelSchema
+
+__all__ = [
+    "MAX_TIMEOUT_S",
+    "RUN_COLUMNS",
+    "check_actions",
+    "check_columns",
+    "check_fixed",
+    "check_lengths",
+    "check_names",
+    "check_varied_and_fixed",
+]
+
+MAX_TIMEOUT_S = float(2**64)
+"""Timeouts from here on are refused: no clock counts that many seconds."""
+
+RUN_COLUMNS = (
+    "run_id",
+    "config_id",
+    "block",
+    "rep",
+    "seed",
+    "run_key",
+    "status",
+    "stop_reason",
+    "ticks",
+    "population",
+    "build_ms",
+    "wall_ms",
+    "steps_per_s",
+    "note",
+    "runs",
+    "ok",
+    "failed",
+    "ticks:mean",
+)
+"""Columns that the tables of runs and of configs have beside parameters, actions and reducers."""
+
+SERIES_COLUMNS = ("run_id", "tick")
+"""Columns that the series has beside the stat columns."""
+
+
+def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
+    """Check replicates, lengths, timeout and cadences."""
+    run, measure = spec.run, spec.measure
+    if run.replicates < 1:
+        problems.add(("run",), "replicates", "no replicates", came=str(run.replicates), allowed="at least 1")
+    for key, number in (("steps", run.steps), ("warmup", run.warmup)):
+        if not 0 <= number <= MAX_U64:
+            problems.add(("run",), key, "not a number of ticks", came=str(number), allowed="0 to 2^64 - 1")
+    if run.steps + run.warmup > MAX_U64:
+        came = f"{run.warmup} + {run.steps}"
+        problems.add(("run",), "steps", "warmup + steps is too long", came=came, allowed="at most 2^64 - 1")
+    check_timeout(run.timeout_s, problems)
+    if measure.stats_every < 1:
+        came = str(measure.stats_every)
+        problems.add(("measure",), "stats_every", "not a cadence", came=came, allowed="at least 1")
+    elif measure.series_cadence < 0 or measure.series_cadence % measure.stats_every:
+        wrong = f"not a multiple of stats_every, which is {measure.stats_every}"
+        near = max(measure.series_cadence // measure.stats_every, 1) * measure.stats_every
+        came, allowed = str(measure.series_cadence), f"0 for no series, or a multiple such as {near}"
+        problems.add(("measure",), "series_every", wrong, came=came, allowed=allowed)
+
+
+def check_timeout(timeout_s: float | None, problems: ProblemList) -> None:
+    """Check that `timeout_s`, None for none, is a time."""
+    if timeout_s is None or 0 <= timeout_s < MAX_TIMEOUT_S:
+        return
+    wrong = "too long" if math.isfinite(timeout_s) and timeout_s > 0 else "not a time"
+    allowed = "finite seconds from 0 on; leave it out for none"
+    problems.add(("run",), "timeout_s", f"the timeout is {wrong}", came=repr(timeout_s), allowed=allowed)
+
+
+def check_columns(spec: SweepSpec, labels: tuple[str, ...], problems: ProblemList) -> None:
+    """Check reducers and the stop condition against the labels of the model's statistics."""
+    known = ", ".join(labels) or "none, the model has no statistics"
+    if spec.run.stop is not None:
+        _check_stop(spec.run.stop, labels, known, problems)
+    for position, reducer in enumerate(spec.measure.reducers):
+        place = ("measure", "reducers", position)
+        if not names_a_statistic(reducer.column, labels):
+            came, hint = f"'{reducer.column}'", near_miss(reducer.column, labels)
+            problems.add(place, "column", "no such statistic", came=came, allowed=known, hint=hint)
+        try:
+            parse_kind(reducer.kind)
+        except ValueError as error:
+            problems.add(place, "kinds", str(error), came=f"'{reducer.kind}'", allowed=KIND_FORMS)
+
+
+def _check_stop(stop: StopSpec, labels: tuple[str, ...], known: str, problems: ProblemList) -> None:
+    table = ("run", "stop")
+    if not names_a_statistic(stop.column, labels):
+        hint = near_miss(stop.column, labels)
+        problems.add(table, "condition", "no such statistic", came=f"'{stop.column}'", allowed=known, hint=hint)
+    if stop.comparison not in list(Comparison):
+        allowed = " ".join(Comparison)
+        problems.add(table, "condition", "no such comparator", came=f"'{stop.comparison}'", allowed=allowed)
+    if not math.isfinite(stop.threshold):
+        came = repr(stop.threshold)
+        problems.add(table, "condition", "threshold not finite", came=came, allowed="a finite number")
+    if not 0 <= stop.min_tick <= MAX_U64:
+        problems.add(table, "min_tick", "not a tick", came=str(stop.min_tick), allowed="0 to 2^64 - 1")
+
+
+def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: ProblemList) -> None:
+    """Check that scheduled actions exist, have ticks, and names of their own."""
+    seen: dict[str, int] = {}
+    for position, action in enumerate(spec.actions):
+        table = ("action", position)
+        if action.label in seen:
+            key = "id" if action.name is None else "name"
+            came, other = f"'{action.label}'", seen[action.label] + 1
+            hint = f"action #{other} has it already; give this one a name of its own, such as '{action.id}_2'"
+            problems.add(table, key, "two actions share a name", came=came, hint=hint)
+        seen.setdefault(action.label, position)
+        if action.id not in action_ids:
+            known = ", ".join(action_ids) or "none, the model has no actions"
+            hint = near_miss(action.id, action_ids)
+            problems.add(table, "id", "unknown action", came=f"'{action.id}'", allowed=known, hint=hint)
+        if not 0 <= action.tick <= MAX_U64:
+            problems.add(table, "tick", "not a tick", came=str(action.tick), allowed="0 to 2^64 - 1")
+
+
+def check_fixed(spec: SweepSpec, schema: ModelSchema, problems: ProblemList) -> tuple[ParamValue, ...]:
+    """Check the values shared by every config and return the full base values, defaults where one is wrong."""
+    known = {param.id: place for place, param in enumerate(schema.params)}
+    base = [param.default for param in schema.params]
+    seen: set[str] = set()
+    for name, value in spec.fixed:
+        if name in seen:
+            problems.add(("set",), name, "set twice", hint="remove one of them")
+        elif name not in known:
+            hint = near_miss(name, known)
+            problems.add(("set",), name, "unknown parameter", came=f"'{name}'", allowed=", ".join(known), hint=hint)
+        else:
+            try:
+                base[known[name]] = schema.params[known[name]].coerce(value)
+            except ParamError as error:
+                problems.add(("set",), name, error.wrong, came=error.came, allowed=error.allowed, hint=error.hint)
+        seen.add(name)
+    return tuple(base)
+
+
+def check_varied_and_fixed(
+    position: int, block: BlockSpec, targets: tuple[Target, ...], spec: SweepSpec, problems: ProblemList
+) -> None:
+    """Check that the block at `position`, which varies `targets`, varies nothing that `[set]` fixes."""
+    fixed = {name for name, _ in spec.fixed}
+    for place, target in enumerate(targets):
+        if target.param is not None and target.name in fixed:
+            is_factor = bool(block.factors)
+            table = ("block", position, "factors", place) if is_factor else ("block", position)
+            hint = f"remove '{target.name}' from [set], or this {'factor' if is_factor else 'column'}"
+            wrong = f"{target.words} is fixed in [set] and varied here"
+            problems.add(table, "param" if is_factor else None, wrong, hint=hint)
+
+
+def check_names(schema: ModelSchema, targets: Targets, problems: ProblemList) -> None:
+    """Check that no column of a result file has the name of another.
+
+    The model's author, not the spec's, gave these names; a place in the spec is the best there is.
+    """
+    params = {param.id for param in schema.params}
+    for param in schema.params:
+        if param.id in RUN_COLUMNS:
+            hint = f"rename it in the model, such as '{schema.model}_{param.id}'"
+            problems.add((), "model", f"parameter '{param.id}' has the name of a file column", hint=hint)
+    for name, target in targets.actions.items():
+        if target.column in params:
+            position = target.slot
+            wrong = f"the column of action '{name}' has the name of a parameter"
+            problems.add(("action", position), "name", wrong, hint="give the action another name")
+    for label in schema.stat_labels:
+        other = "parameter" if label in params else "file column" if label in SERIES_COLUMNS + RUN_COLUMNS else None
+        if other is not None:
+            hint = f"rename it in the model, such as '{label}_count'"
+            problems.add((), "model", f"statistic '{label}' has the name of a {other}", hint=hint)

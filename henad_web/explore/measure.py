@@ -1,0 +1,286 @@
+"""When a run is sampled and what its samples become: series rows, reducers and the stop condition.
+
+Owns the sample ticks, the binding of a spec's columns to a model's and the buffering of samples. Does not
+step a model and does not know where results are written.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.errors import PlanError, ProblemList, StatsShapeError, near_miss
+from henad_web.explore.columns import default_columns, resolve_column
+from henad_web.explore.conditions import Comparison
+from henad_web.explore.folds import ColumnTotals, Fold, fold_of
+from henad_web.explore.outcomes import Series
+from henad_web.explore.reducers import DEFAULT_KINDS, Reduction, parse_kind
+
+if TYPE_CHECKING:
+    from henad_web.explore.plan import Plan
+
+__all__ = ["BoundReducer", "BoundStop", "MeasurePlan", "Sampler"]
+
+_BLOCK = 1024
+"""Samples folded at once, so that numpy's fixed cost of a fold is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundReducer:
+    """A reducer tied to a column.
+
+    Attributes:
+        name: ``COLUMN:KIND`` as files call it, with the column as the spec wrote it.
+        column: Position of its column.
+        reduction: What it computes.
+    """
+
+    name: str
+    column: int
+    reduction: Reduction
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStop:
+    """A stop condition tied to a column.
+
+    Attributes:
+        column: Name of the column.
+        holds: The comparison; False for NaN.
+        threshold: What the column is compared with.
+        min_tick: First tick at which it may end a run.
+    """
+
+    column: str
+    holds: Callable[[float, float], bool]
+    threshold: float
+    min_tick: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurePlan:
+    """How every run of a plan is measured, once the model's columns are known.
+
+    Attributes:
+        warmup: Tick of the first sample.
+        total: Tick of the last one, ``warmup + steps``.
+        stats_every: Ticks between samples.
+        series_every: Ticks between series rows, a multiple of `stats_every`; 0 keeps none.
+        columns: Stat columns, in the order a state gives them.
+        reducers: Reducers in file order, without duplicates.
+        stop: The stop condition, None for none.
+    """
+
+    warmup: int
+    total: int
+    stats_every: int
+    series_every: int
+    columns: tuple[str, ...]
+    reducers: tuple[BoundReducer, ...]
+    stop: BoundStop | None
+
+    @classmethod
+    def bind(cls, plan: Plan, columns: tuple[str, ...]) -> MeasurePlan:
+        """Tie the measuring of `plan` to the stat `columns` of its model, as a probe build gave them.
+
+        Raises:
+            PlanError: A reducer or the stop condition names no column.
+        """
+        problems = ProblemList()
+        reducers = _bind_reducers(plan, columns, problems)
+        stop = _bind_stop(plan, columns, problems)
+        if problems.problems:
+            raise PlanError(problems.problems)
+        measure = plan.spec.measure
+        return cls(
+            warmup=plan.warmup,
+            total=plan.total_ticks,
+            stats_every=measure.stats_every,
+            series_every=measure.series_cadence,
+            columns=columns,
+            reducers=reducers,
+            stop=stop,
+        )
+
+    @property
+    def reducer_columns(self) -> tuple[str, ...]:
+        """Names of the reducer columns, in file order."""
+        return tuple(reducer.name for reducer in self.reducers)
+
+    def next_sample(self, tick: int) -> int | None:
+        """Return the first sample tick after `tick`, None when the last is past; -1 asks for the first.
+
+        Samples fall at `warmup`, every `stats_every` ticks from there, and always at `total`.
+        """
+        if tick < self.warmup:
+            return self.warmup
+        if tick >= self.total:
+            return None
+        periods = (tick - self.warmup) // self.stats_every + 1
+        return min(self.warmup + periods * self.stats_every, self.total)
+
+    def sampler(self) -> Sampler:
+        """Return a sampler for one run."""
+        return Sampler(self)
+
+
+def _bind_reducers(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> tuple[BoundReducer, ...]:
+    measure = plan.spec.measure
+    bound: dict[str, BoundReducer] = {}
+    if measure.default_reducers:
+        for column in default_columns(columns, plan.schema.stat_labels):
+            for kind in DEFAULT_KINDS:
+                name = f"{column}:{kind}"
+                bound[name] = BoundReducer(name, columns.index(column), Reduction(kind))
+    for position, reducer in enumerate(measure.reducers):
+        resolved = resolve_column(reducer.column, columns)
+        if resolved is None:
+            place = ("measure", "reducers", position)
+            _add_unknown_column(problems, place, "column", reducer.column, columns)
+            continue
+        reduction = parse_kind(reducer.kind)
+        name = f"{reducer.column}:{reduction.text}"
+        bound.setdefault(name, BoundReducer(name, columns.index(resolved), reduction))
+    return tuple(bound.values())
+
+
+def _bind_stop(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> BoundStop | None:
+    stop = plan.spec.run.stop
+    if stop is None:
+        return None
+    resolved = resolve_column(stop.column, columns)
+    if resolved is None:
+        _add_unknown_column(problems, ("run", "stop"), "condition", stop.column, columns)
+        return None
+    return BoundStop(resolved, Comparison(stop.comparison).holds, stop.threshold, stop.min_tick)
+
+
+def _add_unknown_column(
+    problems: ProblemList, table: tuple[str | int, ...], key: str, name: str, columns: tuple[str, ...]
+) -> None:
+    problems.add(
+        table,
+        key,
+        "no such stat column",
+        came=f"'{name}'",
+        allowed=", ".join(columns) or "none, the model has no statistics",
+        hint=near_miss(name, columns),
+    )
+
+
+class Sampler:
+    """Takes the samples of one run in tick order and reduces them.
+
+    A push only appends, since it is on the path of every sampled tick; arithmetic happens in blocks, so
+    memory stays bounded when no series is kept. Results do not depend on the block's length.
+    """
+
+    __slots__ = (
+        "_columns",
+        "_folds",
+        "_kept_ticks",
+        "_kept_values",
+        "_last",
+        "_non_finite",
+        "_plan",
+        "_stop",
+        "_ticks",
+        "_totals",
+        "_values",
+    )
+
+    def __init__(self, plan: MeasurePlan) -> None:
+        """Start a run measured as `plan` says."""
+        self._plan = plan
+        self._columns = plan.columns
+        self._stop = plan.stop
+        self._ticks = array("q")
+        self._values = array("d")
+        self._folds: list[Fold | None] = [fold_of(reducer.reduction) for reducer in plan.reducers]
+        self._totals = ColumnTotals(len(plan.columns)) if None in self._folds else None
+        self._kept_ticks: list[NDArray[np.int64]] = []
+        self._kept_values: list[NDArray[np.float64]] = []
+        self._last: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+        self._non_finite: tuple[str, int] | None = None
+
+    def push(self, tick: int, stats: Mapping[str, float]) -> bool:
+        """Take the sample of `tick` and return whether the stop condition holds now.
+
+        Raises:
+            StatsShapeError: `stats` has other columns than planned, or a value that is no number; the sample
+                is not taken.
+        """
+        if tuple(stats) != self._columns:
+            raise StatsShapeError(tick, expected=self._columns, came=tuple(stats))
+        try:
+            self._values.extend(stats.values())
+        except TypeError as error:
+            del self._values[len(self._ticks) * len(self._columns) :]
+            raise StatsShapeError(tick, expected=self._columns, came=tuple(stats)) from error
+        self._ticks.append(tick)
+        if len(self._ticks) >= _BLOCK:
+            self._fold()
+        stop = self._stop
+        if stop is None or tick < stop.min_tick:
+            return False
+        return stop.holds(stats[stop.column], stop.threshold)
+
+    @property
+    def non_finite(self) -> tuple[str, int] | None:
+        """The first value that was NaN or infinite, as ``(column, tick)``; None when there was none."""
+        self._fold()
+        return self._non_finite
+
+    def finish(self) -> tuple[dict[str, float | None], Series]:
+        """Return the reducers, None for one that no sample qualified for, and the series rows kept."""
+        self._fold()
+        results = {
+            reducer.name: fold.result() if fold else self._total(reducer)
+            for reducer, fold in zip(self._plan.reducers, self._folds, strict=True)
+        }
+        return results, self._series()
+
+    def _total(self, reducer: BoundReducer) -> float | None:
+        return self._totals.result(reducer.reduction.kind, reducer.column) if self._totals else None
+
+    def _fold(self) -> None:
+        if not self._ticks:
+            return
+        ticks = np.array(self._ticks, np.int64)
+        values = np.array(self._values, np.float64).reshape(len(ticks), len(self._columns))
+        del self._ticks[:], self._values[:]
+        finite = np.isfinite(values)
+        if self._non_finite is None and not finite.all():
+            row, column = divmod(int(np.argmin(finite)), len(self._columns))
+            self._non_finite = (self._columns[column], int(ticks[row]))
+        if self._totals is not None:
+            self._totals.fold(ticks, values, finite)
+        for reducer, fold in zip(self._plan.reducers, self._folds, strict=True):
+            if fold is not None:
+                fold.fold(ticks, values[:, reducer.column], finite[:, reducer.column])
+        self._keep(ticks, values)
+
+    def _keep(self, ticks: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        every = self._plan.series_every
+        if not every:
+            return
+        on_cadence = (ticks - self._plan.warmup) % every == 0
+        self._kept_ticks.append(ticks[on_cadence])
+        self._kept_values.append(values[on_cadence])
+        # A run's last sample is a row whether or not it is on the cadence, and only `finish` knows which is
+        # last.
+        self._last = None if on_cadence[-1] else (ticks[-1:], values[-1:])
+
+    def _series(self) -> Series:
+        if not self._kept_ticks:
+            return Series.empty(len(self._columns))
+        tail_ticks, tail_values = ([], []) if self._last is None else ([self._last[0]], [self._last[1]])
+        return Series(
+            np.concatenate([*self._kept_ticks, *tail_ticks]),
+            np.concatenate([*self._kept_values, *tail_values]),
+        )

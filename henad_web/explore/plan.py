@@ -1,0 +1,289 @@
+"""A plan: every config, run, seed and key of a spec over a model, fixed before anything runs.
+
+Owns the numbering of configs and runs. Configs are addressed by position and never listed, so a plan's memory
+does not grow with their number. Runs nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+from henad_web.errors import ModelMismatchError, PlanError, ProblemList
+from henad_web.explore import checks, hashes
+from henad_web.explore.blocks import MAX_CONFIGS, ResolvedBlock, resolve_block
+from henad_web.explore.designs import FactorialDesign
+from henad_web.explore.factors import Target, Targets
+from henad_web.explore.numbers import MAX_U64, grouped
+from henad_web.explore.outcomes import PlannedRun
+from henad_web.explore.seeds import derived_design_seed, run_seed
+from henad_web.explore.spec import DesignKind, SweepSpec
+from henad_web.explore.warnings import ActionAfterEnd
+from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
+from henad_web.model.params import ParamValue
+from henad_web.model.schema import ModelSchema
+
+__all__ = ["MAX_CONFIGS", "MAX_RUNS", "Config", "ConfigSequence", "Plan", "PlannedBlock"]
+
+MAX_RUNS = 2**24
+"""Most runs of a plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One combination of values.
+
+    Attributes:
+        config_id: Position in the plan, from 0.
+        block: Position of the block it comes from, from 0.
+        params: Canonical value of every parameter, in schema order.
+        action_ticks: Tick of every action entry, in the spec's order.
+    """
+
+    config_id: int
+    block: int
+    params: tuple[ParamValue, ...]
+    action_ticks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock:
+    """One block of a plan.
+
+    Attributes:
+        design: Name of its design.
+        first_config: Id of its first config.
+        config_count: Number of its configs.
+        design_seed: Seed of a sampled design, None for the others.
+    """
+
+    design: str
+    first_config: int
+    config_count: int
+    design_seed: int | None = None
+
+
+class ConfigSequence(Sequence[Config]):
+    """The configs of a plan, computed when asked for."""
+
+    __slots__ = ("_blocks", "_params", "_starts", "_ticks")
+
+    def __init__(self, blocks: Sequence[ResolvedBlock], params: Sequence[ParamValue], ticks: Sequence[int]) -> None:
+        """Number the configs of `blocks` in order; `params` and `ticks` hold what a block leaves alone."""
+        self._blocks = tuple(blocks)
+        self._params, self._ticks = tuple(params), tuple(ticks)
+        self._starts = [0]
+        for block in self._blocks:
+            self._starts.append(self._starts[-1] + block.design.config_count)
+
+    def __len__(self) -> int:
+        """Return the number of configs."""
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, position: int) -> Config: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Config]: ...
+
+    def __getitem__(self, position: int | slice) -> Config | Sequence[Config]:
+        """Return one config, or a tuple of those a slice covers."""
+        if isinstance(position, slice):
+            return tuple(self[place] for place in range(*position.indices(len(self))))
+        config_id = position + len(self) if position < 0 else position
+        if not 0 <= config_id < len(self):
+            raise IndexError(f"config {position} of {len(self)}")
+        number = bisect_right(self._starts, config_id) - 1
+        block = self._blocks[number]
+        params, ticks = list(self._params), list(self._ticks)
+        row = block.design.row(config_id - self._starts[number])
+        for target, value in zip(block.targets, row, strict=True):
+            if target.param is None:
+                ticks[target.slot] = int(value)
+            else:
+                params[target.slot] = value
+        return Config(config_id, number, tuple(params), tuple(ticks))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plan:
+    """Everything a sweep will run. Made by `Plan.of`.
+
+    Attributes:
+        spec: The spec it was made from.
+        schema: The model it is for.
+        blocks: Its blocks in order; one of an empty factorial when the spec has none.
+        configs: Its configs, a sequence that computes them when asked for.
+    """
+
+    spec: SweepSpec
+    schema: ModelSchema
+    blocks: tuple[PlannedBlock, ...]
+    configs: ConfigSequence
+    _resolved: tuple[ResolvedBlock, ...]
+
+    @classmethod
+    def of(cls, spec: SweepSpec, schema: ModelSchema, *, allow_name_clashes: bool = False) -> Plan:
+        """Return the plan of `spec` over the model that `schema` describes.
+
+        Args:
+            spec: What to run.
+            schema: The model.
+            allow_name_clashes: Accept a model whose statistics or parameters are named like file columns, as
+                folders written before that was refused may need.
+
+        Raises:
+            ModelMismatchError: The spec is for another model.
+            PlanError: The model refuses the spec; every problem is in it.
+        """
+        if spec.model != schema.model:
+            raise ModelMismatchError(spec.model, schema.model)
+        problems = ProblemList()
+        checks.check_lengths(spec, problems)
+        checks.check_columns(spec, schema.stat_labels, problems)
+        checks.check_actions(spec, schema.action_ids, problems)
+        base = checks.check_fixed(spec, schema, problems)
+        targets = _targets(spec, schema)
+        if not allow_name_clashes:
+            checks.check_names(schema, targets, problems)
+        resolved = _resolve_blocks(spec, targets, problems)
+        if problems.problems:
+            raise PlanError(problems.problems)
+        _check_counts(spec, resolved)
+        configs = ConfigSequence(resolved, base, [action.tick for action in spec.actions])
+        return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, _resolved=tuple(resolved))
+
+    @property
+    def replicates(self) -> int:
+        """Runs of each config."""
+        return self.spec.run.replicates
+
+    @property
+    def config_count(self) -> int:
+        """Number of configs, at most `MAX_CONFIGS`."""
+        return len(self.configs)
+
+    @property
+    def run_count(self) -> int:
+        """Number of runs, at most `MAX_RUNS`."""
+        return self.config_count * self.replicates
+
+    @property
+    def warmup(self) -> int:
+        """Ticks before the first sample."""
+        return self.spec.run.warmup
+
+    @property
+    def total_ticks(self) -> int:
+        """Last tick of a run, ``warmup + steps``."""
+        return self.spec.run.warmup + self.spec.run.steps
+
+    def run(self, run_id: int) -> PlannedRun:
+        """Return the run at `run_id`, 0 to ``run_count - 1``.
+
+        Raises:
+            IndexError: There is no such run.
+        """
+        if not 0 <= run_id < self.run_count:
+            raise IndexError(f"run {run_id} of {self.run_count}")
+        config_id, rep = divmod(run_id, self.replicates)
+        seeds = self.spec.seeds
+        return PlannedRun(run_id, config_id, rep, run_seed(seeds.scheme, seeds.root, config_id, rep))
+
+    def runs(self) -> Iterator[PlannedRun]:
+        """Yield every run in plan order."""
+        return map(self.run, range(self.run_count))
+
+    def run_key(self, run: PlannedRun) -> str:
+        """Return the 16 hex digits that name the results of `run`, the same in any plan."""
+        return hashes.run_key(self, self.configs[run.config_id], run.seed)
+
+    @cached_property
+    def results_fingerprint(self) -> str:
+        """Hash of what all runs share, 16 hex digits."""
+        return hashes.results_fingerprint(self).hex()
+
+    @cached_property
+    def plan_hash(self) -> str:
+        """Hash of the whole plan, 16 hex digits; the first access walks every config."""
+        return hashes.plan_hash(self)
+
+    def schedule(self, config: Config) -> Schedule:
+        """Return the actions of `config` by tick; those of one tick in the spec's order."""
+        return schedule_of(
+            ScheduledAction(tick, action.id, action.label)
+            for action, tick in zip(self.spec.actions, config.action_ticks, strict=True)
+        )
+
+    def warnings(self) -> tuple[ActionAfterEnd, ...]:
+        """Return what is allowed and probably not meant: actions scheduled past the last tick."""
+        found = (self._action_warning(slot) for slot in range(len(self.spec.actions)))
+        return tuple(warning for warning in found if warning is not None)
+
+    def _action_warning(self, slot: int) -> ActionAfterEnd | None:
+        action, last, latest, count = self.spec.actions[slot], self.total_ticks, 0, 0
+        for block in self._resolved:
+            for tick, configs in _ticks_of(block, slot, action.tick):
+                if tick > last:
+                    latest, count = max(latest, tick), count + configs
+        return ActionAfterEnd(action.label, latest, last, count) if count else None
+
+
+def _ticks_of(block: ResolvedBlock, slot: int, base_tick: int) -> Iterator[tuple[int, int]]:
+    for place, target in enumerate(block.targets):
+        if target.param is None and target.slot == slot:
+            for value, configs in block.design.tallies(place):
+                yield int(value), configs
+            return
+    yield base_tick, block.design.config_count
+
+
+def _targets(spec: SweepSpec, schema: ModelSchema) -> Targets:
+    actions: dict[str, Target] = {}
+    for slot, action in enumerate(spec.actions):
+        actions.setdefault(action.label, Target(action.label, slot, None))
+    return Targets({param.id: Target(param.id, slot, param) for slot, param in enumerate(schema.params)}, actions)
+
+
+def _resolve_blocks(spec: SweepSpec, targets: Targets, problems: ProblemList) -> list[ResolvedBlock]:
+    if not 0 <= spec.seeds.root <= MAX_U64:
+        problems.add(("seeds",), "root", "not a seed", came=str(spec.seeds.root), allowed="0 to 2^64 - 1")
+        return []
+    if not spec.blocks:
+        return [ResolvedBlock(DesignKind.FACTORIAL, (), FactorialDesign(()))]
+    resolved = []
+    for position, block in enumerate(spec.blocks):
+        seed = derived_design_seed(spec.seeds.root, position)
+        found = resolve_block(block, position, targets, seed, problems)
+        if found is not None:
+            checks.check_varied_and_fixed(position, block, found.targets, spec, problems)
+            resolved.append(found)
+    return resolved
+
+
+def _check_counts(spec: SweepSpec, resolved: Sequence[ResolvedBlock]) -> None:
+    problems = ProblemList()
+    configs = sum(block.design.config_count for block in resolved)
+    runs = configs * spec.run.replicates
+    if configs > MAX_CONFIGS:
+        wrong = f"{grouped(configs)} configs, the limit is {grouped(MAX_CONFIGS)}"
+        largest = max(range(len(resolved)), key=lambda place: resolved[place].design.config_count)
+        hint = 'use fewer levels, or sample with design = "lhs"'
+        problems.add(("block", largest), None, wrong, hint=hint)
+    elif runs > MAX_RUNS:
+        wrong = f"{grouped(runs)} runs, the limit is {grouped(MAX_RUNS)}"
+        came = f"{grouped(configs)} configs x {grouped(spec.run.replicates)} replicates"
+        problems.add(("run",), "replicates", wrong, came=came, hint="use fewer replicates or fewer configs")
+    if problems.problems:
+        raise PlanError(problems.problems)
+
+
+def _numbered(resolved: Sequence[ResolvedBlock]) -> tuple[PlannedBlock, ...]:
+    blocks, first = [], 0
+    for block in resolved:
+        count = block.design.config_count
+        blocks.append(PlannedBlock(block.kind.value, first, count, block.design_seed))
+        first += count
+    return tuple(blocks)

@@ -1,0 +1,44 @@
+"""Seeds of runs, designs and searches, all derived from the root of a spec.
+
+Owns the salts and the formulas. Draws nothing: a seed is a pure function of numbers (reference engine,
+section 5.3).
+"""
+
+from __future__ import annotations
+
+from henad_web.explore.spec import SeedScheme
+from henad_web.randomness import mix_seed
+
+__all__ = ["SEED_FORMULAS", "derived_design_seed", "run_seed", "search_seed"]
+
+_SWEEP_SALT = 0x005EE9005EED0001
+_CONFIG_SALT = 0x00C04F165EED0001
+_DESIGN_SALT = 0x00DE51605EED0001
+_SEARCH_SALT = 0x005EA6C45EED0001
+_MASK = 0xFFFF_FFFF_FFFF_FFFF
+
+SEED_FORMULAS = {
+    SeedScheme.COMMON: "mix_seed(mix_seed(root ^ SWEEP_SALT) + rep)",
+    SeedScheme.INDEPENDENT: ("mix_seed(mix_seed((mix_seed(root ^ CONFIG_SALT) + config_id) ^ SWEEP_SALT) + rep)"),
+}
+"""How a run's seed follows from the root, as the manifest states it."""
+
+
+def run_seed(scheme: SeedScheme, root: int, config_id: int, rep: int) -> int:
+    """Return the seed of replicate `rep` of config `config_id`, 1 to 2^64 - 1.
+
+    The common scheme ignores `config_id`: replicate r of every config shares its random numbers.
+    """
+    if scheme is SeedScheme.INDEPENDENT:
+        root = (mix_seed((root ^ _CONFIG_SALT) & _MASK) + config_id) & _MASK
+    return mix_seed((mix_seed(root ^ _SWEEP_SALT) + rep) & _MASK)
+
+
+def derived_design_seed(root: int, block: int) -> int:
+    """Return the seed of the sampled design in block `block` (from 0) that names none itself."""
+    return mix_seed((mix_seed(root ^ _DESIGN_SALT) + block) & _MASK)
+
+
+def search_seed(root: int) -> int:
+    """Return the seed of a search's algorithm."""
+    return mix_seed(mix_seed(root ^ _SEARCH_SALT))

@@ -1,0 +1,32 @@
+"""Warnings of a plan: things that are allowed and probably not meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ActionAfterEnd"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionAfterEnd:
+    """An action scheduled past the last tick of some configs, where it never fires.
+
+    Attributes:
+        name: Name of the action.
+        latest_tick: Latest tick any config schedules it at.
+        last_tick: Last tick of every run, ``warmup + steps``.
+        config_count: Number of configs in which it never fires.
+    """
+
+    name: str
+    latest_tick: int
+    last_tick: int
+    config_count: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        configs = "1 config" if self.config_count == 1 else f"{self.config_count} configs"
+        return (
+            f"action '{self.name}' is scheduled as late as tick {self.latest_tick}, but runs end at tick "
+            f"{self.last_tick}: in {configs} it never fires"
+        )
