@@ -1,0 +1,216 @@
+"""The parts of the page that need no browser: wording, pacing, axes, colours, the archive."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+WEB = Path(__file__).resolve().parents[2] / "web"
+
+Part = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def part(monkeypatch: pytest.MonkeyPatch) -> Part:
+    """Modules of the page, as it imports them: by their bare names."""
+    monkeypatch.syspath_prepend(str(WEB))
+    return importlib.import_module
+
+
+class Host:
+    """A clock that turns of a sweep move on, and the turns it was given."""
+
+    def __init__(self, *, turn_s: float = 0.006, turns_of_work: int = 10**9) -> None:
+        self.now = 100.0
+        self.turn_s = turn_s
+        self.left = turns_of_work
+        self.passed: list[float] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def turn(self, passed_s: float) -> bool:
+        self.passed.append(passed_s)
+        self.now += self.turn_s
+        self.left -= 1
+        return self.left > 0
+
+
+def test_progress_names_done_failed_and_time_left(part: Part) -> None:
+    text = part("wording").progress_text
+    assert text(done=12, total=60, failed=1, remaining=16.2) == "12 of 60 runs · 1 failed · about 16 s left"
+    assert text(done=0, total=1, failed=0, remaining=None) == "0 of 1 run"
+    assert text(done=3, total=1200, failed=0, remaining=0.2) == "3 of 1,200 runs · about 1 s left"
+
+
+def test_a_plan_reads_as_a_product(part: Part) -> None:
+    sentence = part("wording").plan_text(6, 3, 18, 200)
+    assert sentence == "6 configs \N{MULTIPLICATION SIGN} 3 replicates = 18 runs of 200 ticks"
+    assert part("wording").plan_text(1, 1, 1, 1).endswith("= 1 run of 1 tick")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-3.0, "0.0 s"),
+        (4.21, "4.2 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (187.0, "3 min 07 s"),
+        (7500.0, "2 h 05 min"),
+        (3_600_000.0, "1,000 h 00 min"),
+    ],
+)
+def test_durations_in_words(part: Part, seconds: float, text: str) -> None:
+    assert part("wording").duration_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(640, "640 bytes"), (12_345, "12 kB"), (999_499, "999 kB"), (1_600_000, "1.6 MB")]
+)
+def test_sizes_in_words(part: Part, count: int, text: str) -> None:
+    assert part("wording").byte_text(count) == text
+
+
+def test_an_end_says_what_the_files_hold(part: Part) -> None:
+    text = part("wording").ended_text
+    assert text(aborted=False, rows=18, failed=0, planned=18, elapsed=12.0) == "Finished 18 runs in 12 s."
+    assert text(aborted=True, rows=7, failed=1, planned=18, elapsed=3.0) == (
+        "Aborted after 3.0 s: the files hold 7 of 18 runs, 1 failed."
+    )
+
+
+def test_each_frame_gives_one_turn_whatever_gap_came_before(part: Part) -> None:
+    host = Host()
+    pacing = part("pacing").Pacing(host.clock, host.turn)
+    pacing.frame()
+    host.now += 600.0
+    pacing.frame()
+    assert len(host.passed) == 2
+    assert host.passed[1] == pytest.approx(600.006)
+
+
+def test_the_timer_stays_silent_while_frames_come(part: Part) -> None:
+    host = Host()
+    pacing = part("pacing").Pacing(host.clock, host.turn)
+    for _ in range(10):
+        host.now += 0.1
+        pacing.frame()
+        pacing.tick(hidden=False)
+    assert len(host.passed) == 10
+    assert pacing.pace == "frames"
+
+
+def test_the_timer_takes_over_when_frames_stop_and_uses_its_budget(part: Part) -> None:
+    host = Host()
+    pacing = part("pacing").Pacing(host.clock, host.turn)
+    host.now += 0.25
+    pacing.tick(hidden=False)
+    assert pacing.pace == "stalled"
+    assert len(host.passed) == 17
+    pacing.frame()
+    assert pacing.pace == "frames"
+
+
+def test_a_hidden_tab_gets_a_quarter_of_a_second_a_timer_tick(part: Part) -> None:
+    host = Host()
+    pacing = part("pacing").Pacing(host.clock, host.turn)
+    host.now += 1.0
+    pacing.tick(hidden=True)
+    assert pacing.pace == "hidden"
+    assert host.now - 101.0 == pytest.approx(0.252)
+
+
+def test_a_timer_tick_ends_when_no_work_waits(part: Part) -> None:
+    host = Host(turns_of_work=1)
+    pacing = part("pacing").Pacing(host.clock, host.turn)
+    host.now += 1.0
+    pacing.tick(hidden=True)
+    assert len(host.passed) == 1
+
+
+def test_five_slow_single_steps_in_a_row_are_a_slow_model(part: Part) -> None:
+    watch = part("pacing").StepWatch()
+    for tick in range(5):
+        watch.observe(3, tick, 14.0)
+    assert watch.step_ms is None
+    watch.observe(3, 5, 14.0)
+    assert watch.step_ms == 14.0
+    watch.observe(3, 8, 7.0)
+    assert watch.step_ms is None
+
+
+def test_a_busy_machine_is_not_a_slow_model(part: Part) -> None:
+    watch = part("pacing").StepWatch()
+    for turn in range(20):
+        watch.observe(0, turn * 4, 30.0)
+    assert watch.step_ms is None
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.5, 10.0), (0.95, 19.0), (1.0, 20.0), (0.0, 1.0)])
+def test_percentiles_by_nearest_rank(part: Part, share: float, value: float) -> None:
+    values = [float(number) for number in range(20, 0, -1)]
+    assert part("pacing").percentile(values, share) == value
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "count", "ticks"),
+    [
+        (0.0, 100.0, 5, [0, 20, 40, 60, 80, 100]),
+        (0.0, 0.0, 2, [0, 0.5, 1.0]),
+        (-3.0, 7.0, 5, [-4, -2, 0, 2, 4, 6, 8]),
+        (0.0, 16384.0, 4, [0, 5000, 10000, 15000, 20000]),
+    ],
+)
+def test_ticks_are_round_and_cover_the_range(
+    part: Part, low: float, high: float, count: int, ticks: list[float]
+) -> None:
+    assert part("axes").axis_ticks(low, high, count) == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (0.25, "0.25"), (5000.0, "5000"), (12_000.0, "12k"), (1.5e6, "1.5M")]
+)
+def test_tick_labels_are_short(part: Part, value: float, text: str) -> None:
+    assert part("axes").tick_text(value) == text
+
+
+def test_a_line_breaks_where_a_value_is_missing(part: Part) -> None:
+    x, y = np.arange(4.0), np.array([1.0, 2.0, np.nan, 4.0])
+    assert part("axes").line_path(x, y) == "M0.0 1.0L1.0 2.0M3.0 4.0"
+
+
+def test_thinning_keeps_the_ends_and_every_peak(part: Part) -> None:
+    ticks, values = np.arange(10_000), np.zeros(10_000)
+    values[1234], values[8888] = 7.0, -7.0
+    few, kept = part("axes").thinned(ticks, values, 100)
+    assert len(few) <= 202
+    assert {0, 1234, 8888, 9999} <= set(few.tolist())
+    assert kept[few.tolist().index(1234)] == 7.0
+
+
+@pytest.mark.parametrize("states", [1, 2, 3, 5])
+def test_every_state_gets_its_colour(part: Part, states: int) -> None:
+    palette = [(state * 7 % 256, 255 - state, (state * 91) % 256) for state in range(states)]
+    grid = (np.arange(12) % states).astype(np.uint8).reshape(3, 4)
+    painter = part("colours").Painter(palette, (3, 4))
+    painter.paint(grid)
+    expected = [channel for state in grid.reshape(-1).tolist() for channel in (*palette[state], 255)]
+    assert painter.pixels.tolist() == expected
+
+
+def test_the_archive_is_the_same_bytes_for_the_same_files(part: Part) -> None:
+    files = {"runs.csv": b"run_id\n0\n", "manifest.json": b"{}\n"}
+    archive = part("archive").zip_bytes(files)
+    assert archive == part("archive").zip_bytes(dict(files))
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        assert {name: opened.read(name) for name in opened.namelist()} == files
+        assert {entry.date_time for entry in opened.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert part("archive").archive_name("sir") == "sir-sweep.zip"

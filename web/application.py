@@ -1,0 +1,93 @@
+"""Puts the page together: editor, sweep and views, and what each tells the others.
+
+Owns no element and no rule of its own.
+"""
+
+from __future__ import annotations
+
+import time
+
+from board import Board
+from chart import Chart
+from controls import Actions, Controls
+from download import Download
+from editor import Editor
+from frames import Frames
+from gallery import Gallery
+from picker import Picker
+from session import Session, Views
+from study import Reading, read_spec
+from table import Table
+from wording import plan_text
+
+import henad_web as hw
+
+__all__ = ["Application"]
+
+
+class Application:
+    """The page as a whole, made once."""
+
+    def __init__(self) -> None:
+        self._models = hw.example_models()
+        self._reading = Reading()
+        self._controls = Controls(Actions(run=self._run, pause=self._pause, resume=self._resume, abort=self._abort))
+        self._table = Table(self._choose)
+        chart = Chart()
+        self._gallery = Gallery(chart, self._table.choose)
+        views = Views(
+            controls=self._controls,
+            board=Board(time.perf_counter),
+            table=self._table,
+            chart=chart,
+            download=Download(),
+            gallery=self._gallery,
+        )
+        self._session = Session(views, time.perf_counter, self._active_changed)
+        self._frames = Frames(self._session.pacing)
+        self._editor = Editor(self._read)
+        self._picker = Picker(self._editor.load, lambda: self._editor.text)
+
+    async def open(self) -> None:
+        """Load the examples and show the first.
+
+        Raises:
+            OSError: An example could not be fetched.
+        """
+        await self._picker.open()
+
+    def _read(self, text: str) -> None:
+        self._reading = read_spec(text, self._models)
+        study, problems = self._reading.study, self._reading.problems
+        self._picker.note_edit(text)
+        self._editor.show_problems(problems, self._reading.warnings)
+        if study is not None:
+            plan = study.plan
+            sentence = plan_text(plan.config_count, plan.replicates, plan.run_count, plan.total_ticks)
+        else:
+            sentence = f"{len(problems)} problem{'s' if len(problems) != 1 else ''} to solve before this can run."
+        self._editor.show_plan(sentence, wrong=study is None)
+        self._controls.allow_run(study is not None)
+
+    def _run(self) -> None:
+        self._editor.flush()
+        if self._reading.study is not None and not self._session.active:
+            self._session.start(self._reading.study)
+
+    def _pause(self) -> None:
+        self._session.pause()
+
+    def _resume(self) -> None:
+        self._session.resume()
+
+    def _abort(self) -> None:
+        self._session.abort()
+
+    def _choose(self, run_id: int) -> None:
+        self._gallery.choose(run_id)
+
+    def _active_changed(self, active: bool) -> None:
+        if active:
+            self._frames.start()
+        else:
+            self._frames.stop()

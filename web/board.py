@@ -1,0 +1,81 @@
+"""The run in progress on a canvas.
+
+Owns the canvas and its caption. It looks at a `RunView` now and then and never at the model behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from colours import Painter
+from dom import Element, by_id, window, write
+from numpy.typing import NDArray
+from wording import TIMES
+
+__all__ = ["Board", "View"]
+
+DRAW_GAP_S = 0.05
+"""Least time between two pictures: every third frame, so that most frames are the sweep's alone."""
+
+DRAW_SHARE = 0.04
+"""Most of the page's time that pictures may take, so that large grids are drawn less often."""
+
+
+class View(Protocol):
+    """What is drawn: a run's grid of states and the colours of the states."""
+
+    run_id: int
+    tick: int
+    grid: NDArray[np.uint8]
+    palette: tuple[tuple[int, int, int], ...]
+
+
+class Board:
+    """Draws views at a pace that leaves the frames to the sweep."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._canvas, self._caption = by_id("board"), by_id("board-caption")
+        self._context = self._canvas.getContext("2d")
+        self._made_for: tuple[object, tuple[int, int]] | None = None
+        self._painter: Painter
+        self._image: Element = None
+        self._image_data: Element = None
+        self._due = 0.0
+
+    def clear(self, caption: str) -> None:
+        """Show an empty board with `caption`."""
+        self._context.clearRect(0, 0, self._canvas.width, self._canvas.height)
+        write(self._caption, caption)
+        self._due = 0.0
+
+    def draw_if_due(self, look: Callable[[], View | None]) -> None:
+        """Draw what `look` returns, if enough time has passed since the last picture; `look` copies."""
+        start = self._clock()
+        if start < self._due:
+            return
+        view = look()
+        if view is not None:
+            self.draw(view)
+        end = self._clock()
+        self._due = end + max(DRAW_GAP_S, (end - start) / DRAW_SHARE)
+
+    def draw(self, view: View) -> None:
+        """Draw `view` now."""
+        shape = (view.grid.shape[0], view.grid.shape[1])
+        if self._made_for != (view.palette, shape):
+            self._prepare(view.palette, shape)
+        self._painter.paint(view.grid)
+        # A copy into the image's own buffer: a view on Python's memory comes loose when that memory grows.
+        self._image_data.assign(self._painter.pixels)
+        self._context.putImageData(self._image, 0, 0)
+        write(self._caption, f"Run {view.run_id:,} · tick {view.tick:,} · {shape[1]} {TIMES} {shape[0]} cells")
+
+    def _prepare(self, palette: tuple[tuple[int, int, int], ...], shape: tuple[int, int]) -> None:
+        self._made_for = (palette, shape)
+        self._painter = Painter(palette, shape)
+        self._canvas.height, self._canvas.width = shape
+        self._image = window.ImageData.new(shape[1], shape[0])
+        self._image_data = self._image.data

@@ -1,0 +1,99 @@
+"""The controls of a sweep: its buttons, progress bar, state and notices.
+
+Owns those elements. What a button does is decided by the callbacks it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dom import by_id, listen, make, write
+from pacing import Pace
+from wording import duration_text, progress_text
+
+import henad_web as hw
+
+__all__ = ["Actions", "Controls"]
+
+PACE_TEXT = {
+    Pace.FRAMES: "",
+    Pace.HIDDEN: "This tab is in the background: the sweep goes on from a timer, more slowly.",
+    Pace.STALLED: "The browser draws no frames at the moment: the sweep goes on from a timer.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """What the buttons do."""
+
+    run: Callable[[], None]
+    pause: Callable[[], None]
+    resume: Callable[[], None]
+    abort: Callable[[], None]
+
+
+class Controls:
+    """Shows where a sweep stands and which buttons make sense."""
+
+    def __init__(self, actions: Actions) -> None:
+        self._run, self._pause, self._resume, self._abort = map(by_id, ("run", "pause", "resume", "abort"))
+        self._bar, self._text, self._elapsed = by_id("progress"), by_id("progress-text"), by_id("elapsed")
+        self._state, self._pace, self._warnings = by_id("state"), by_id("pace"), by_id("warnings")
+        self._ready = self._active = False
+        for button, action in (
+            (self._run, actions.run),
+            (self._pause, actions.pause),
+            (self._resume, actions.resume),
+            (self._abort, actions.abort),
+        ):
+            listen(button, "click", _pressed(action))
+
+    def allow_run(self, ready: bool) -> None:
+        """Say whether the editor's spec can run."""
+        self._ready = ready
+        self._run.disabled = self._active or not ready
+
+    def show_active(self, active: bool, *, paused: bool = False) -> None:
+        """Enable the buttons that make sense while a sweep is `active`, and `paused` or not."""
+        self._active = active
+        self._run.disabled = active or not self._ready
+        self._pause.disabled = not active or paused
+        self._resume.disabled = not (active and paused)
+        self._abort.disabled = not active
+
+    def show_progress(self, progress: hw.SweepProgress) -> None:
+        """Show counts, time left and time passed."""
+        stepped = sum(min(active.tick / active.end_tick, 1.0) for active in progress.active_runs if active.end_tick)
+        self._bar.max = max(1, progress.runs_total)
+        self._bar.value = min(progress.runs_total, progress.runs_done + progress.runs_waiting + stepped)
+        sentence = progress_text(
+            done=progress.runs_done,
+            total=progress.runs_total,
+            failed=progress.runs_failed,
+            remaining=progress.remaining,
+        )
+        write(self._text, sentence)
+        self._bar.setAttribute("aria-valuetext", sentence)
+        write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
+
+    def show_state(self, phase: str, sentence: str) -> None:
+        """Say in words where the sweep stands; `phase` chooses the colour."""
+        self._state.dataset.phase = phase
+        write(self._state, sentence)
+
+    def show_pace(self, pace: Pace, slow_step: str) -> None:
+        """Say what drives the sweep where that is not plain frames, or that one step is too slow for them."""
+        write(self._pace, PACE_TEXT[pace] or slow_step)
+
+    def clear_warnings(self) -> None:
+        """Forget the warnings of the last sweep."""
+        self._warnings.replaceChildren()
+
+    def add_warning(self, sentence: str) -> None:
+        """Add a warning of the sweep."""
+        self._warnings.append(make("li", sentence))
+
+
+def _pressed(action: Callable[[], None]) -> Callable[[object], None]:
+    return lambda _event: action()

@@ -1,0 +1,46 @@
+"""Saves a sweep's files as one zip.
+
+Owns the download button. The archive is made when asked for, so that a long sweep is not held twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from archive import archive_name, zip_bytes
+from dom import by_id, listen, make, window, write
+from pyodide.ffi import to_js
+from wording import byte_text
+
+__all__ = ["Download"]
+
+
+class Download:
+    """Offers the files of the latest ended sweep."""
+
+    def __init__(self) -> None:
+        self._button = by_id("download")
+        self._files: Mapping[str, bytes] = {}
+        self._model = ""
+        listen(self._button, "click", self._save)
+
+    def clear(self) -> None:
+        """Offer nothing."""
+        self._files = {}
+        self._button.disabled = True
+        write(self._button, "Download results")
+
+    def offer(self, model: str, files: Mapping[str, bytes]) -> None:
+        """Offer `files` (name to content) of a sweep of `model`."""
+        self._model, self._files = model, files
+        size = sum(len(content) for content in files.values())
+        write(self._button, f"Download results ({len(files)} files, {byte_text(size)})")
+        self._button.disabled = False
+
+    def _save(self, _event: object) -> None:
+        content = to_js(zip_bytes(self._files))
+        address = window.URL.createObjectURL(window.Blob.new(to_js([content]), type="application/zip"))
+        link = make("a")
+        link.href, link.download = address, archive_name(self._model)
+        link.click()
+        window.URL.revokeObjectURL(address)

@@ -1,0 +1,89 @@
+"""Which run's series the chart shows: the newest, or the one that was chosen.
+
+Owns the series kept for looking at, as many as the table has rows, and the button that follows the newest.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from chart import Chart, Line, Picture
+from dom import by_id, listen, reveal
+from study import Study
+from table import MOST_ROWS
+from wording import number_text
+
+from henad_web.explore.outcomes import RunOutcome
+
+__all__ = ["Gallery"]
+
+
+class Gallery:
+    """Keeps the newest outcomes and shows one; `on_shown` is called with its run id after each choice."""
+
+    def __init__(self, chart: Chart, on_shown: Callable[[int | None], None]) -> None:
+        self._chart, self._on_shown = chart, on_shown
+        self._follow = by_id("follow")
+        self._study: Study | None = None
+        self._kept: OrderedDict[int, tuple[RunOutcome, bool]] = OrderedDict()
+        self._chosen: int | None = None
+        self.shown: int | None = None
+        listen(self._follow, "click", lambda _event: self.choose(None))
+
+    def begin(self, study: Study) -> None:
+        """Forget the last sweep and get ready for runs of `study`."""
+        self._study, self._chosen, self.shown = study, None, None
+        self._kept.clear()
+        reveal(self._follow, False)
+        self._chart.show(None, "The series of the newest finished run appears here.")
+
+    def add(self, outcome: RunOutcome, *, dropped: bool) -> None:
+        """Keep a finished run; `dropped` says that its series was left out to save memory."""
+        self._kept[outcome.run.run_id] = (outcome, dropped)
+        if len(self._kept) > MOST_ROWS:
+            oldest = next(run_id for run_id in self._kept if run_id != self._chosen)
+            del self._kept[oldest]
+
+    def choose(self, run_id: int | None) -> None:
+        """Show run `run_id` from now on, or with None the newest."""
+        if run_id is not None and run_id not in self._kept:
+            return
+        self._chosen = run_id
+        reveal(self._follow, run_id is not None)
+        self.refresh()
+        self._on_shown(self.shown)
+
+    def refresh(self) -> None:
+        """Show what there is to show now."""
+        newest = next(reversed(self._kept), None)
+        wanted = newest if self._chosen is None else self._chosen
+        if wanted is None or wanted == self.shown:
+            return
+        self.shown = wanted
+        self._draw(*self._kept[wanted])
+
+    def _draw(self, outcome: RunOutcome, dropped: bool) -> None:
+        study, series = self._study, outcome.series
+        if study is None:
+            return
+        caption = f"Run {outcome.run.run_id}{self._levels(study, outcome)}"
+        if dropped:
+            self._chart.show(None, f"{caption}: series left out to save memory; series.csv has it.")
+        elif not len(series):
+            self._chart.show(None, f"{caption}: no series was kept.")
+        else:
+            stats = study.plan.schema.stats
+            lines = tuple(
+                Line(
+                    label=label,
+                    colour=stats[min(index, len(stats) - 1)].color,
+                    values=series.values[:, index],
+                )
+                for index, label in enumerate(study.plan.schema.stat_labels)
+            )
+            self._chart.show(Picture(caption=caption, ticks=series.ticks, lines=lines))
+
+    def _levels(self, study: Study, outcome: RunOutcome) -> str:
+        levels = [f"{factor} {number_text(study.level(outcome.run.config_id, factor))}" for factor in study.factors]
+        return f" · {', '.join(levels)} · replicate {outcome.run.rep}"

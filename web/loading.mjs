@@ -1,0 +1,29 @@
+// Shows how far loading is, and a failure in words, until main.py takes over by marking the page as booted.
+const SENTENCES = {
+  "Loading interpreter": ["python", "Starting Python. A first visit takes a few seconds."],
+  "Loading packages": ["numpy", "Loading numpy."],
+};
+
+const booted = () => "booted" in document.body.dataset;
+
+function show(stage, sentence) {
+  document.getElementById("boot").dataset.stage = stage;
+  document.getElementById("boot-text").textContent = sentence;
+}
+
+function fail(reason) {
+  if (booted()) return;
+  document.body.dataset.booted = "false";
+  show("failed", "Loading failed.");
+  document.getElementById("boot-error-text").textContent =
+    "Python could not be started. Reload the page; if that does not help, use a current browser, with WebAssembly "
+    + "allowed, and check that every file of the page is on its server.";
+  document.getElementById("boot-error-details").textContent = String(reason);
+  document.getElementById("boot-error").hidden = false;
+}
+
+addEventListener("py:progress", ({ detail }) => {
+  if (!booted() && detail in SENTENCES) show(...SENTENCES[detail]);
+});
+addEventListener("unhandledrejection", ({ reason }) => fail(reason));
+addEventListener("error", ({ message, target }) => fail(message ?? `${target.src ?? target.href} could not be loaded`), true);

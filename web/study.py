@@ -1,0 +1,72 @@
+"""What the editor's text means: a spec bound to its model, or the problems that keep it from being one.
+
+Owns no element of the page; reads nothing but the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import henad_web as hw
+from henad_web.errors import HenadError, Place, PlanError, Problem, SpecError, UnknownModelError
+
+__all__ = ["Reading", "Study", "problem_texts", "read_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A spec that can run: as loaded, the model it names, and its plan."""
+
+    loaded: hw.LoadedSpec
+    entry: hw.ModelEntry
+    plan: hw.Plan
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """What varies, in the order it first appears: parameter ids and action names."""
+        named = [factor.param or factor.action for block in self.loaded.spec.blocks for factor in block.factors]
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    def level(self, config_id: int, factor: str) -> object:
+        """Return what config `config_id` gives `factor`: a parameter's value or an action's tick."""
+        config = self.plan.configs[config_id]
+        schema = self.plan.schema
+        if any(param.id == factor for param in schema.params):
+            return config.params[schema.index(factor)]
+        names = [action.name or action.id for action in self.loaded.spec.actions]
+        return config.action_ticks[names.index(factor)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What reading a text gave: a `study` with its `warnings`, or the `problems` found."""
+
+    study: Study | None = None
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def read_spec(text: str, models: hw.ModelSet) -> Reading:
+    """Read `text` as a sweep spec of one of `models`, running nothing. Wrong input never raises."""
+    try:
+        loaded = hw.parse_spec(text)
+    except SpecError as error:
+        return Reading(problems=error.problems)
+    try:
+        entry = models.lookup(loaded.spec.model)
+        plan = loaded.spec.plan(entry.schema())
+    except UnknownModelError as error:
+        problem = Problem(place=Place(key="model"), wrong=str(error))
+        return Reading(problems=loaded.locate((problem,)))
+    except PlanError as error:
+        return Reading(problems=loaded.locate(error.problems))
+    except HenadError as error:
+        return Reading(problems=(Problem(place=Place(), wrong=str(error)),))
+    study = Study(loaded=loaded, entry=entry, plan=plan)
+    return Reading(study=study, warnings=tuple(str(warning) for warning in plan.warnings()))
+
+
+def problem_texts(problem: Problem) -> tuple[str, str]:
+    """Return the place of a problem and the rest of its sentence, such as ``line 7, [run] replicates``."""
+    place = str(problem.place)
+    return place, str(problem).removeprefix(f"{place}: ")
