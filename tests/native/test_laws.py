@@ -47,7 +47,6 @@ BANNED = (
     "multiprocessing",
     "concurrent",
     "subprocess",
-    "platform",
     "js",
     "pyodide",
     "pyodide_js",
@@ -92,22 +91,19 @@ def test_the_portable_package_imports_nothing_that_blocks_spawns_or_tells_where_
     assert against == []
 
 
-def test_only_the_targets_module_reaches_for_the_native_package() -> None:
+def test_only_the_targets_module_reaches_for_the_native_package_or_names_the_machine() -> None:
     reaching = {
         path.relative_to(PORTABLE).as_posix()
         for path in sources(PORTABLE)
         for found in imports_of(path)
-        if found.module.split(".")[0] == "henad_native"
+        if found.module.split(".")[0] in ("henad_native", "platform")
     }
     assert reaching <= {"targets.py"}
 
 
 def test_imports_are_absolute() -> None:
     relative = [
-        found.place
-        for path in sources(PORTABLE, NATIVE)
-        for found in imports_of(path)
-        if found.module[0] == "."
+        found.place for path in sources(PORTABLE, NATIVE) for found in imports_of(path) if found.module[0] == "."
     ]
     assert relative == []
 
@@ -144,10 +140,7 @@ def test_no_file_names_a_registry_host_or_a_path_of_the_machine_it_was_written_o
 
 def test_files_stay_short() -> None:
     files = [*sources(PORTABLE, NATIVE, PAGE), *sources(PAGE, suffix=".css"), *sources(PAGE, suffix=".html")]
-    lengths = {
-        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
-        for path in files
-    }
+    lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
 
 
@@ -175,8 +168,7 @@ def test_no_handler_catches_everything() -> None:
         place_of(path, node.body[0])
         for path in sources(PORTABLE, PAGE)
         for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.ExceptHandler)
-        and (node.type is None or "BaseException" in ast.unparse(node.type))
+        if isinstance(node, ast.ExceptHandler) and (node.type is None or "BaseException" in ast.unparse(node.type))
     ]
     assert wide == []
 

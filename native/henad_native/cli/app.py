@@ -1,0 +1,58 @@
+"""The application behind `henad`: its commands, and what an error becomes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from henad_native.cli.errors import BadOption
+from henad_native.cli.exits import ExitCode
+from henad_native.cli.pages import page_command, serve_command
+from henad_native.cli.running import run_command
+from henad_native.cli.showing import models_command
+from henad_web.errors import HenadError, describe
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="henad",
+    help="Parameter studies of agent-based models and cellular automata.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("run")(run_command)
+app.command("models")(models_command)
+app.command("serve")(serve_command)
+app.command("page")(page_command)
+
+
+@app.callback()
+def _commands() -> None:
+    """Parameter studies of agent-based models and cellular automata."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that `arguments` say, those of the process when None, and return its `ExitCode`.
+
+    An error the package raises on purpose is printed in words, one problem a line; anything else is a
+    defect and keeps its traceback.
+    """
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="henad")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else ExitCode.FINE
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return ExitCode.ERROR
+    except BadOption as error:
+        print(f"error: {error}", file=sys.stderr)
+        return ExitCode.BAD_COMMAND_LINE
+    except HenadError as error:
+        for line in describe(error).splitlines():
+            print(f"error: {line}", file=sys.stderr)
+        return ExitCode.ERROR
+    return ExitCode.FINE

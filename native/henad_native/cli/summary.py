@@ -1,0 +1,84 @@
+"""What a finished sweep prints of its results: a small table of the configs, and the files.
+
+Reads summary.csv as text. Computes no statistic: those in the file are the ones shown.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from henad_native.cli.texts import byte_text
+
+__all__ = ["summary_table", "written_files"]
+
+MAX_ROWS = 24
+"""Configs shown; the file has them all."""
+
+MAX_REDUCERS = 4
+"""Reducers shown; the file has them all."""
+
+FILES = {
+    "runs.csv": "one row a run: its parameters, seed, status and reducers",
+    "series.csv": "the samples of every run",
+    "summary.csv": "one row a config: means, deviations and intervals over its runs",
+    "manifest.json": "the spec, the plan and where this ran",
+}
+
+_COUNTS = ["runs", "ok", "failed", "ticks:mean"]
+
+
+def summary_table(text: str) -> Table | None:
+    """Return a table of the configs in `text`, the content of a summary.csv; None when no config has a run.
+
+    Shown are what varies between the configs, the runs, and the mean and standard deviation of a few
+    reducers: the final values where the sweep has them, else the first ones.
+    """
+    header, *rows = csv.reader(io.StringIO(text))
+    if not rows:
+        return None
+    table = Table(title="summary: mean ± standard deviation over the replicates", title_justify="left")
+    varying = [index for index in _identity_columns(header) if len({row[index] for row in rows}) > 1]
+    reducers = _shown_reducers(header)
+    for name in [*(header[index] for index in varying), "runs", "failed", *reducers]:
+        table.add_column(name, justify="right")
+    for row in rows[:MAX_ROWS]:
+        cells = dict(zip(header, row, strict=True))
+        shown = [_shortened(cells[f"{name}:mean"], cells[f"{name}:sd"]) for name in reducers]
+        table.add_row(*(row[index] for index in varying), cells["runs"], cells["failed"], *shown)
+    if len(rows) > MAX_ROWS:
+        table.caption = f"and {len(rows) - MAX_ROWS} more configs in summary.csv"
+    return table
+
+
+def _identity_columns(header: Sequence[str]) -> range:
+    """Return the columns of the parameters and actions: between the block and the counts."""
+    for index in range(2, len(header)):
+        if list(header[index : index + len(_COUNTS)]) == _COUNTS:
+            return range(2, index)
+    return range(0)
+
+
+def _shown_reducers(header: Sequence[str]) -> list[str]:
+    names = [name.removesuffix(":ci95_low") for name in header if name.endswith(":ci95_low")]
+    final = [name for name in names if name.endswith(":final")]
+    return (final or names)[:MAX_REDUCERS]
+
+
+def _shortened(mean: str, deviation: str) -> str:
+    if not mean:
+        return ""
+    return f"{float(mean):.4g} ± {float(deviation):.2g}" if deviation else f"{float(mean):.4g}"
+
+
+def written_files(folder: Path) -> Iterator[str]:
+    """Yield a line for each result file of `folder`: its path, its size and what is in it."""
+    width = max(len(name) for name in FILES)
+    for name, meaning in FILES.items():
+        path = folder / name
+        if path.is_file():
+            yield f"  {name:<{width}}  {byte_text(path.stat().st_size):>10}  {meaning}"

@@ -1,0 +1,121 @@
+"""The sentences the command prints about a sweep, as pure functions of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from henad_web.explore.outcomes import RunOutcome
+    from henad_web.explore.plan import PlannedBlock
+    from henad_web.handle import SweepProgress
+    from henad_web.output.record import SweepReport
+    from henad_web.run.layout import ExecutionLayout
+    from henad_web.run.outline import SweepOutline
+
+__all__ = [
+    "byte_text",
+    "counted",
+    "duration_text",
+    "failure_line",
+    "outline_lines",
+    "progress_text",
+    "written_line",
+]
+
+MANY_SERIES_ROWS = 10_000_000
+"""Expected rows of series.csv from which the outline warns."""
+
+_LABEL_WIDTH = 14
+
+
+def counted(count: int, noun: str) -> str:
+    """Return ``1 run`` or ``2 runs``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def duration_text(seconds: float) -> str:
+    """Return `seconds` as ``4.2s``, ``42s``, ``3m 07s`` or ``2h 05m``."""
+    if round(seconds, 1) < 10:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes}m {rest:02d}s"
+    return f"{minutes // 60}h {minutes % 60:02d}m"
+
+
+def byte_text(count: int) -> str:
+    """Return `count` bytes as ``512 bytes``, ``1.5 KiB``, ``2.0 MiB`` and so on."""
+    if count < 1024:
+        return counted(count, "byte")
+    size = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        size /= 1024
+        if size < 1023.95:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1024:.1f} TiB"
+
+
+def progress_text(progress: SweepProgress) -> str:
+    """Return ``12 of 60 runs · 1 failed · about 16s left``, the parts that are known."""
+    parts = [f"{progress.runs_done} of {counted(progress.runs_total, 'run')}"]
+    if progress.runs_skipped:
+        parts.append(f"{progress.runs_skipped} kept")
+    if progress.runs_failed:
+        parts.append(f"{progress.runs_failed} failed")
+    if progress.remaining is not None:
+        parts.append(f"about {duration_text(progress.remaining)} left")
+    return " · ".join(parts)
+
+
+def failure_line(outcome: RunOutcome) -> str:
+    """Return the line of a run that failed: which one, its status and its note."""
+    run = outcome.run
+    where = f"run {run.run_id} (config {run.config_id}, rep {run.rep}, seed {run.seed})"
+    return f"{where}: {outcome.status}: {outcome.note}" if outcome.note else f"{where}: {outcome.status}"
+
+
+def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
+    """Yield what a sweep of the model called `name` is about to do, one line each."""
+    size = f"{outline.runs} runs"
+    if outline.configs is not None:
+        size = f"{counted(outline.configs, 'config')} x {counted(outline.replicates, 'replicate')} = {size}"
+    yield f"sweep of {name} ({outline.model}): {size}"
+    for index, block in enumerate(outline.blocks):
+        yield _labelled(f"block {index}", _block_text(block))
+    if outline.skipped:
+        yield _labelled("resume", f"{outline.skipped} skipped, {outline.pending} to run")
+    yield _labelled("layout", _layout_text(outline.layout))
+    yield _labelled("memory", f"{byte_text(outline.projected_bytes)} projected for concurrent runs")
+    rows = f"{outline.series_rows}"
+    if outline.series_rows > MANY_SERIES_ROWS:
+        rows += "; a larger `series_every` in [measure] keeps fewer"
+    yield _labelled("series rows", rows)
+
+
+def _labelled(label: str, value: str) -> str:
+    return f"  {label:<{_LABEL_WIDTH}}{value}"
+
+
+def _block_text(block: PlannedBlock) -> str:
+    text = f"{block.design}, {counted(block.config_count, 'config')}"
+    return text if block.design_seed is None else f"{text}, design seed {block.design_seed}"
+
+
+def _layout_text(layout: ExecutionLayout) -> str:
+    if layout.gpu_tracks:
+        return f"{counted(layout.gpu_tracks, 'GPU run')} at a time"
+    return f"{counted(layout.cpu_lanes, 'lane')} of {counted(layout.threads_per_lane, 'thread')} each"
+
+
+def written_line(report: SweepReport) -> str:
+    """Return what a sweep wrote, where, in which time and with how many runs of each kind."""
+    counts = report.counts
+    line = (
+        f"wrote {counted(counts.rows, 'run')} to {report.output_dir} in {duration_text(report.elapsed)}: "
+        f"{counts.ok} ok, {counts.non_finite} non-finite, {counts.failed} failed"
+    )
+    return f"{line}; {report.outline.skipped} kept from before" if report.outline.skipped else line
