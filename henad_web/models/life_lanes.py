@@ -1,0 +1,127 @@
+"""Game of Life with up to 64 cells a word."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["LaneLife", "lanes_of"]
+
+_WORD_BITS = 64
+
+
+def lanes_of(side: int) -> int:
+    """Return the largest divisor of `side` that is at most 64."""
+    return next(lanes for lanes in range(min(side, _WORD_BITS), 0, -1) if side % lanes == 0)
+
+
+class LaneLife:
+    """The cells of one game, sliced by bits.
+
+    The rows are cut into as many bands as there are lanes, and bit k of the word at (y, x) is the cell at (y, x) of
+    band k. The neighbours of all cells of a word are then the neighbouring words; only across the upper and lower
+    edge of the bands do the bits move over by one lane.
+
+    A border around the words repeats the opposite edge. All operands are one-dimensional views, so that an operation
+    is one long loop; what it puts into the border is garbage and is replaced afterwards.
+
+    Args:
+        width: Cells in a row.
+        height: Rows.
+        turned: Cut the columns into bands instead of the rows.
+    """
+
+    def __init__(self, width: int, height: int, *, turned: bool = False) -> None:
+        rows, self._columns = (width, height) if turned else (height, width)
+        self._turned = turned
+        self._lanes = lanes_of(rows)
+        self._band = rows // self._lanes
+        self._field = np.zeros((self._band + 2, self._columns + 2), np.uint64)
+        # Constants as arrays of no dimensions: numpy scalars cost a conversion at every use.
+        self._one, self._rest = np.array(1, np.uint64), np.array(self._lanes - 1, np.uint64)
+        self._used = np.array((1 << self._lanes) - 1, np.uint64)
+        self._spare = np.zeros(self._columns + 2, np.uint64)
+        # Ones and twos of the column sums need their neighbours' words, hence one spare word at each end.
+        self._work = np.zeros((7, self._band * (self._columns + 2) + 2), np.uint64)
+
+    @property
+    def heap_bytes(self) -> int:
+        """Bytes the cells and the working arrays hold."""
+        return self._field.nbytes + self._work.nbytes + self._spare.nbytes
+
+    def write(self, alive: NDArray[np.uint8]) -> None:
+        """Take the cells from `alive`, 0 or 1 each, ``(height, width)``."""
+        cells = alive.T if self._turned else alive
+        words = self._field[1:-1, 1:-1]
+        words[...] = 0
+        for lane, band in enumerate(cells.reshape(self._lanes, self._band, self._columns)):
+            words |= band.astype(np.uint64) << np.uint64(lane)
+        self._wrap()
+
+    def read(self) -> NDArray[np.uint8]:
+        """Return a fresh copy of the cells, 0 or 1 each, ``(height, width)``."""
+        words = np.ascontiguousarray(self._field[1:-1, 1:-1]).astype("<u8", copy=False)
+        bits = np.unpackbits(words.view(np.uint8).reshape(*words.shape, 8), axis=-1, bitorder="little")
+        cells = bits[..., : self._lanes].transpose(2, 0, 1).reshape(-1, self._columns)
+        return np.ascontiguousarray(cells.T if self._turned else cells)
+
+    def alive(self) -> int:
+        """Return the number of living cells."""
+        return int(np.bitwise_count(self._field[1:-1, 1:-1]).sum(dtype=np.int64))
+
+    def _wrap(self) -> None:
+        """Repeat the last column before the first and the first after the last, then the edge rows of the bands.
+
+        Above a band lies the last row of the band before it, below it the first row of the next: bits move a lane.
+        """
+        field, one, rest = self._field, self._one, self._rest
+        spare, north, south, top, bottom = self._spare, field[0], field[-1], field[1], field[-2]
+        field[1:-1, 0] = field[1:-1, -2]
+        field[1:-1, -1] = field[1:-1, 1]
+        left, right, either, both = np.left_shift, np.right_shift, np.bitwise_or, np.bitwise_and
+        left(bottom, one, north)
+        right(bottom, rest, spare)
+        either(north, spare, north)
+        right(top, one, south)
+        left(top, rest, spare)
+        either(south, spare, south)
+        if self._lanes < _WORD_BITS:
+            both(north, self._used, north)
+            both(south, self._used, south)
+
+    def step(self, n: int) -> None:
+        """Do `n` steps, 0 or more."""
+        stride, words = self._columns + 2, self._band * (self._columns + 2)
+        flat = self._field.reshape(-1)
+        up, centre, down = (flat[row * stride : row * stride + words] for row in range(3))
+        ones, twos, *rest = self._work
+        ones_left, ones_here, ones_right = ones[:-2], ones[1:-1], ones[2:]
+        twos_left, twos_here, twos_right = twos[:-2], twos[1:-1], twos[2:]
+        pair, pair_twos, carry, odd, two = (row[:words] for row in rest)
+        wrap = self._wrap
+        both, either, differ = np.bitwise_and, np.bitwise_or, np.bitwise_xor
+        for _ in range(n):
+            # The cells above and below, then whole columns of three: how many live, as bits of weight one and two.
+            differ(up, down, pair)
+            both(up, down, pair_twos)
+            differ(pair, centre, ones_here)
+            both(pair, centre, twos_here)
+            either(twos_here, pair_twos, twos_here)
+            # Bits of weight one of the columns beside and the pair: their sum is `odd`, and carries into the twos.
+            differ(ones_left, ones_right, two)
+            both(ones_left, ones_right, carry)
+            differ(two, pair, odd)
+            both(two, pair, two)
+            either(carry, two, carry)
+            # Exactly one of the four bits of weight two: their parity is odd, and one of two halves has none.
+            differ(twos_left, twos_right, two)
+            differ(pair_twos, carry, pair)
+            differ(two, pair, two)
+            either(twos_left, twos_right, pair)
+            either(pair_twos, carry, pair_twos)
+            differ(pair, pair_twos, pair)
+            both(two, pair, two)
+            # Two or three neighbours: alive next with three, or with two and alive now.
+            either(odd, centre, odd)
+            both(two, odd, centre)
+            wrap()
