@@ -1,0 +1,252 @@
+"""manifest.json: what a folder of results is, complete enough to run it again.
+
+Owns the fields and their order (reference engine, section 9.5), so that folders of the reference engine read
+here. Fills nothing in: `opening` does that for a sweep that starts.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from henad_web.errors import ManifestError
+from henad_web.explore.spec_file import SpecSource
+from henad_web.output.build import BuildRecord
+from henad_web.output.names import MANIFEST
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "BlockRecord",
+    "ColumnsRecord",
+    "ExecutionRecord",
+    "LimitsRecord",
+    "Manifest",
+    "ManifestStatus",
+    "ModelRecord",
+    "PlanRecord",
+    "ResultsRecord",
+    "RuntimeRecord",
+    "SeedsRecord",
+    "SessionRecord",
+    "ShardRecord",
+    "Timestamps",
+    "rfc3339",
+    "seed_number",
+]
+
+FORMAT = "henad-explore"
+FORMAT_VERSION = 1
+
+_LARGEST_PLAIN = 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of the tables of a manifest. Fields it does not know are ignored, so that newer folders read."""
+
+
+class ManifestStatus(StrEnum):
+    """How far a folder has come. `INCOMPLETE` is a merge of shards that lacks runs."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    ABORTED = "aborted"
+    FAILED = "failed"
+    INCOMPLETE = "incomplete"
+
+
+class ModelRecord(_Record, frozen=True):
+    """The model. `schema` is its schema's document; of its promises only those it does not make are there."""
+
+    id: str
+    name: str
+    backend: str
+    schema_hash: str
+    schema: dict[str, object]
+    replays_exactly: bool | UnsetType = UNSET
+    portable: bool | UnsetType = UNSET
+
+
+class BlockRecord(_Record, frozen=True):
+    """One block of the plan; the seed is None where its design draws nothing."""
+
+    design: str
+    configs: int
+    design_seed: int | str | None = None
+
+
+class PlanRecord(_Record, frozen=True):
+    """Size and hashes of the plan. `configs` is None for a search."""
+
+    plan_hash: str
+    results_fingerprint: str
+    configs: int | None
+    replicates: int
+    runs: int
+    blocks: tuple[BlockRecord, ...]
+
+
+class SeedsRecord(_Record, frozen=True):
+    """Where the seeds of the runs come from. `formula` is a text for readers."""
+
+    root: int | str
+    scheme: str
+    formula: str
+
+
+class ColumnsRecord(_Record, frozen=True):
+    """Stat columns of series.csv and reducer columns of runs.csv."""
+
+    stats: tuple[str, ...]
+    reducers: tuple[str, ...]
+
+
+class ShardRecord(_Record, frozen=True):
+    """The part of the plan that the folder holds."""
+
+    index: int
+    count: int
+
+
+class ExecutionRecord(_Record, frozen=True):
+    """How the runs were executed. Sizes in bytes."""
+
+    backend: str
+    concurrency: int | str
+    cpu_lanes: int
+    threads_per_lane: int
+    gpu_tracks: int
+    projected_bytes: int
+    memory_budget: int | None
+    gpu_memory_budget: int | None
+
+
+class LimitsRecord(_Record, frozen=True):
+    """Limits of a GPU device. Sizes in bytes, the last in texels a side."""
+
+    max_buffer_size: int
+    max_storage_buffer_binding_size: int
+    max_texture_dimension_2d: int
+
+
+class RuntimeRecord(_Record, frozen=True):
+    """What the sweep ran on. The adapter's fields are None without a GPU."""
+
+    os: str
+    arch: str
+    logical_cpus: int
+    worker_threads: int
+    adapter: str | None = None
+    adapter_backend: str | None = None
+    adapter_type: str | None = None
+    driver: str | None = None
+    limits: LimitsRecord | None = None
+    python: str | None = None
+    numpy: str | None = None
+
+
+class Timestamps(_Record, frozen=True):
+    """Start and end, in milliseconds since 1970 and as RFC 3339 in UTC; no end while the sweep runs."""
+
+    started_unix_ms: int
+    started: str
+    finished_unix_ms: int | None = None
+    finished: str | None = None
+
+
+class SessionRecord(_Record, frozen=True):
+    """One time that somebody wrote into the folder.
+
+    Attributes:
+        started: RFC 3339 in UTC.
+        commit: Commit of the engine, None when it is not known.
+        skipped: Runs kept from earlier sessions.
+        ran: Runs written.
+        engine: Build that wrote them.
+        host: Build of the program that called it, names and values of its own choice.
+        model_source: Build or hash of the model's own source.
+    """
+
+    started: str
+    commit: str | None
+    skipped: int
+    ran: int
+    engine: BuildRecord | None = None
+    host: dict[str, object] | None = None
+    model_source: BuildRecord | str | None = None
+
+
+class ResultsRecord(_Record, frozen=True):
+    """Rows of runs.csv: all, those that are ok, those with a value that is not finite, failures."""
+
+    rows: int
+    ok: int
+    non_finite: int
+    failed: int
+
+
+class Manifest(_Record, frozen=True):
+    """The whole record of a folder."""
+
+    format: str
+    format_version: int
+    mode: str
+    status: ManifestStatus
+    engine: BuildRecord
+    model: ModelRecord
+    spec: dict[str, object]
+    spec_source: SpecSource | None
+    argv: tuple[str, ...]
+    plan: PlanRecord
+    seeds: SeedsRecord
+    columns: ColumnsRecord
+    shard: ShardRecord
+    execution: ExecutionRecord
+    runtime: RuntimeRecord
+    timestamps: Timestamps
+    sessions: tuple[SessionRecord, ...]
+    results: ResultsRecord | None
+    merged_shards: tuple[str, ...] | None = None
+    search: dict[str, object] | None = None
+
+    def to_bytes(self) -> bytes:
+        """Return the file: indented by two, one line feed at its end."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+    @classmethod
+    def read(cls, data: bytes) -> Manifest:
+        """Return the manifest that `data` holds.
+
+        Raises:
+            ManifestError: `data` is no manifest, or one of a format that this version does not know.
+        """
+        try:
+            format = msgspec.json.decode(data, type=_Format)
+            if (format.format, format.format_version) != (FORMAT, FORMAT_VERSION):
+                raise ManifestError(
+                    f"{MANIFEST} is of format '{format.format}', version {format.format_version}; "
+                    f"allowed: '{FORMAT}', version {FORMAT_VERSION}"
+                )
+            return msgspec.json.decode(data, type=cls)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise ManifestError(f"{MANIFEST} cannot be read: {error}") from error
+
+
+class _Format(_Record, frozen=True):
+    format: str
+    format_version: int
+
+
+def seed_number(seed: int) -> int | str:
+    """Return `seed`, 0 to 2^64 - 1, as JSON keeps it: past 2^63 - 1, where readers stop, as decimal text."""
+    return seed if seed <= _LARGEST_PLAIN else str(seed)
+
+
+def rfc3339(unix_ms: int) -> str:
+    """Return the time `unix_ms` milliseconds after 1970 as ``2024-05-01T12:00:00.000Z``."""
+    moment = _EPOCH + timedelta(milliseconds=unix_ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,140 @@
+"""The manifest of a sweep that is about to start.
+
+Owns what is filled in from the plan, the outline and the host. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from henad_web.explore.seeds import SEED_FORMULAS
+from henad_web.explore.spec_file import spec_document
+from henad_web.output.build import this_build
+from henad_web.output.manifest import (
+    FORMAT,
+    FORMAT_VERSION,
+    BlockRecord,
+    ColumnsRecord,
+    ExecutionRecord,
+    Manifest,
+    ManifestStatus,
+    ModelRecord,
+    PlanRecord,
+    RuntimeRecord,
+    SeedsRecord,
+    SessionRecord,
+    ShardRecord,
+    Timestamps,
+    rfc3339,
+    seed_number,
+)
+
+if TYPE_CHECKING:
+    from henad_web.explore.plan import Plan
+    from henad_web.explore.spec_file import SpecSource
+    from henad_web.model.entry import ModelEntry
+    from henad_web.run.outline import SweepOutline
+
+__all__ = ["execution_record", "opening_manifest"]
+
+
+def opening_manifest(
+    *,
+    plan: Plan,
+    entry: ModelEntry,
+    outline: SweepOutline,
+    spec_source: SpecSource | None,
+    execution: ExecutionRecord,
+    runtime: RuntimeRecord,
+    provenance: Mapping[str, str] | None,
+    argv: tuple[str, ...],
+    started_unix_ms: int,
+) -> Manifest:
+    """Return the manifest of a sweep that started at `started_unix_ms` and has written no run yet."""
+    engine = this_build()
+    started = rfc3339(started_unix_ms)
+    session = SessionRecord(
+        started=started,
+        commit=engine.commit,
+        skipped=outline.skipped,
+        ran=0,
+        engine=engine,
+        host=None if provenance is None else dict(provenance),
+    )
+    seeds = plan.spec.seeds
+    return Manifest(
+        format=FORMAT,
+        format_version=FORMAT_VERSION,
+        mode="sweep",
+        status=ManifestStatus.RUNNING,
+        engine=engine,
+        model=_model_record(entry, plan, outline),
+        spec=spec_document(plan.spec),
+        spec_source=spec_source,
+        argv=argv,
+        plan=_plan_record(plan),
+        seeds=SeedsRecord(root=seed_number(seeds.root), scheme=seeds.scheme.value, formula=SEED_FORMULAS[seeds.scheme]),
+        columns=ColumnsRecord(stats=outline.stat_columns, reducers=outline.reducer_columns),
+        shard=ShardRecord(index=outline.shard.index, count=outline.shard.count),
+        execution=execution,
+        runtime=runtime,
+        timestamps=Timestamps(started_unix_ms=started_unix_ms, started=started),
+        sessions=(session,),
+        results=None,
+    )
+
+
+def _model_record(entry: ModelEntry, plan: Plan, outline: SweepOutline) -> ModelRecord:
+    schema = plan.schema
+    return ModelRecord(
+        id=schema.model,
+        name=schema.name,
+        backend=str(schema.backend),
+        schema_hash=schema.schema_hash,
+        schema=schema.document(outline.stat_columns),
+        replays_exactly=UNSET if entry.metadata.replays_exactly else False,
+        portable=UNSET if entry.metadata.portable else False,
+    )
+
+
+def _plan_record(plan: Plan) -> PlanRecord:
+    blocks = tuple(
+        BlockRecord(
+            design=str(block.design),
+            configs=block.config_count,
+            design_seed=None if block.design_seed is None else seed_number(block.design_seed),
+        )
+        for block in plan.blocks
+    )
+    return PlanRecord(
+        plan_hash=plan.plan_hash,
+        results_fingerprint=plan.results_fingerprint,
+        configs=plan.config_count,
+        replicates=plan.replicates,
+        runs=plan.run_count,
+        blocks=blocks,
+    )
+
+
+def execution_record(
+    outline: SweepOutline,
+    *,
+    concurrency: int | str,
+    memory_budget: int | None,
+    gpu_memory_budget: int | None,
+) -> ExecutionRecord:
+    """Return how a sweep of `outline` is executed, beside what was asked for."""
+    layout = outline.layout
+    return ExecutionRecord(
+        backend=str(outline.backend),
+        concurrency=concurrency,
+        cpu_lanes=layout.cpu_lanes,
+        threads_per_lane=layout.threads_per_lane,
+        gpu_tracks=layout.gpu_tracks,
+        projected_bytes=outline.projected_bytes,
+        memory_budget=memory_budget,
+        gpu_memory_budget=gpu_memory_budget,
+    )

@@ -1,0 +1,136 @@
+"""Where the bytes of the files go: the seam between a sweep's output and a target.
+
+Owns the seam and the store in memory. Knows nothing of what the bytes mean, or of any file system.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from henad_web.output.names import RESULT_NAMES
+
+__all__ = ["FileStore", "MemoryStore"]
+
+
+class FileStore(Protocol):
+    """A place for named files, some of which grow.
+
+    The rules every store keeps:
+
+    - `flush` is all or nothing: when it fails, every table holds what the last successful one left, and what
+      was appended since is forgotten.
+    - `replace` is all or nothing: a reader finds the old file or the new one.
+    - Every method may be called again after it raised `OutputFullError`, and then does what it would have
+      done.
+    - Any other failure of the place is an `OutputError` with its cause chained.
+    """
+
+    @property
+    def path(self) -> str | None:
+        """The directory, None in memory."""
+
+    def check_free(self) -> None:
+        """Touch nothing, and make sure that a new sweep may write here.
+
+        Raises:
+            HoldsResultsError: There are results already.
+            LockedError: Another writer is at work.
+        """
+
+    def open(self) -> tuple[str, ...]:
+        """Take the place for this writer alone, after the checks of `check_free`.
+
+        Returns:
+            Lines about what was found and dealt with, for the user.
+        """
+
+    def create(self, name: str, header: bytes) -> None:
+        """Start the table `name` with `header`."""
+
+    def append(self, name: str, data: bytes) -> None:
+        """Add `data`, whole records, to the table `name` at the next `flush`."""
+
+    def flush(self) -> None:
+        """Hand all appended bytes to the operating system, table by table in the order first appended to."""
+
+    def sync(self) -> None:
+        """Return once everything written so far would survive a loss of power."""
+
+    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Make `chunks`, joined, the whole content of the file `name`."""
+
+    def read(self, name: str) -> bytes:
+        """Return the content of the file `name` as last flushed or replaced."""
+
+    def reader(self, name: str) -> BinaryIO:
+        """Return the same content as a stream, which the caller closes."""
+
+    def files(self) -> dict[str, bytes] | None:
+        """Return every file by name in the order of a record, None where they are on a disk."""
+
+    def close(self) -> None:
+        """Give the place back. Nothing may be called afterwards but `files` and `close`."""
+
+
+class MemoryStore:
+    """Files in memory."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, bytearray] = {}
+        self._appended: dict[str, list[bytes]] = {}
+
+    @property
+    def path(self) -> None:
+        """None: there is no directory."""
+        return None
+
+    def check_free(self) -> None:
+        """Do nothing: memory of its own is always free."""
+
+    def open(self) -> tuple[str, ...]:
+        """Return no lines: there is nothing to be found."""
+        return ()
+
+    def create(self, name: str, header: bytes) -> None:
+        """Start the table `name` with `header`."""
+        self._files[name] = bytearray(header)
+
+    def append(self, name: str, data: bytes) -> None:
+        """Add `data` to the table `name` at the next `flush`."""
+        self._appended.setdefault(name, []).append(data)
+
+    def flush(self) -> None:
+        """Make what was appended part of the tables."""
+        for name, parts in self._appended.items():
+            self._files[name] += b"".join(parts)
+        self._appended.clear()
+
+    def sync(self) -> None:
+        """Do nothing: memory survives no loss of power."""
+
+    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Make `chunks`, joined, the whole content of the file `name`."""
+        self._files[name] = bytearray(b"".join(chunks))
+
+    def read(self, name: str) -> bytes:
+        """Return the content of the file `name`."""
+        return bytes(self._files[name])
+
+    def reader(self, name: str) -> BinaryIO:
+        """Return the content of the file `name` as a stream."""
+        return io.BytesIO(self._files[name])
+
+    def files(self) -> dict[str, bytes]:
+        """Return every file by name, in the order of a record."""
+        order = {name: position for position, name in enumerate(RESULT_NAMES)}
+        names = sorted(self._files, key=lambda name: order.get(name, len(order)))
+        return {name: bytes(self._files[name]) for name in names}
+
+    def close(self) -> None:
+        """Do nothing: the files stay until the store is dropped."""
+
+
+if TYPE_CHECKING:
+    _conforms: type[FileStore] = MemoryStore

@@ -1,0 +1,181 @@
+"""Writes the four files of a sweep, in the order that loses nothing.
+
+Owns that order: a run's series rows go before its row, the summary before the manifest that calls the sweep
+ended. Knows no file system (`store`) and no formats (`tables`, `summary`, `manifest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
+from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
+from henad_web.output.opening import execution_record, opening_manifest
+from henad_web.output.record import Counts, SweepEnd
+from henad_web.output.summary import summary_table
+from henad_web.output.tables import RunsTable, SeriesTable
+
+if TYPE_CHECKING:
+    from henad_web.explore.outcomes import RunOutcome
+    from henad_web.explore.plan import Plan
+    from henad_web.explore.spec_file import SpecSource
+    from henad_web.model.entry import ModelEntry
+    from henad_web.output.manifest import RuntimeRecord
+    from henad_web.output.store import FileStore
+    from henad_web.run.layout import Concurrency
+    from henad_web.run.outline import SweepOutline
+
+__all__ = ["ResultsWriter"]
+
+
+class ResultsWriter:
+    """The output of one sweep.
+
+    Every method may be called again after it raised `OutputFullError`: nothing it did is then done twice.
+
+    Args:
+        store: Where the files go.
+        plan: What is run.
+        entry: The model.
+        spec_source: Where the spec came from, None for one made in memory.
+        outline: What the probe settled.
+        runtime: What the sweep runs on.
+        provenance: Build of the calling program, None when it does not say.
+        wall_clock: Seconds since 1970, such as `time.time`; read at the start and at the end.
+        argv: Command line, empty without one.
+        concurrency: Runs at once, as asked for.
+        memory_budget: Host bytes allowed, as asked for.
+        gpu_memory_budget: Device bytes allowed, as asked for.
+    """
+
+    def __init__(
+        self,
+        store: FileStore,
+        *,
+        plan: Plan,
+        entry: ModelEntry,
+        spec_source: SpecSource | None,
+        outline: SweepOutline,
+        runtime: RuntimeRecord,
+        provenance: Mapping[str, str] | None,
+        wall_clock: Callable[[], float],
+        argv: Sequence[str] = (),
+        concurrency: Concurrency = "auto",
+        memory_budget: int | None = None,
+        gpu_memory_budget: int | None = None,
+    ) -> None:
+        self._store, self._wall_clock = store, wall_clock
+        self._runs = RunsTable(plan, outline.reducer_columns)
+        self._series = SeriesTable(outline.stat_columns)
+        self._ran, self._counts, self._is_open = 0, Counts(), False
+        self._manifest = opening_manifest(
+            plan=plan,
+            entry=entry,
+            outline=outline,
+            spec_source=spec_source,
+            execution=execution_record(
+                outline,
+                concurrency=concurrency,
+                memory_budget=memory_budget,
+                gpu_memory_budget=gpu_memory_budget,
+            ),
+            runtime=runtime,
+            provenance=provenance,
+            argv=tuple(argv),
+            started_unix_ms=self._now(),
+        )
+
+    @property
+    def counts(self) -> Counts:
+        """Rows written so far."""
+        return self._counts
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest as last written."""
+        return self._manifest
+
+    def begin(self) -> tuple[str, ...]:
+        """Take the place, start the tables, and say in the manifest that the sweep runs.
+
+        Returns:
+            Lines about what was found there, for the user.
+
+        Raises:
+            HoldsResultsError: There are results already.
+            LockedError: Another writer is at work.
+            OutputFullError: There is no room; call again once there is.
+            OutputError: The place cannot be written.
+        """
+        lines = self._store.open()
+        self._is_open = True
+        self._store.create(RUNS, self._runs.header)
+        self._store.create(SERIES, self._series.header)
+        self._store.sync()
+        self._write(self._manifest)
+        return lines
+
+    def write_run(self, outcome: RunOutcome) -> None:
+        """Write the series rows of one run, then its row, and hand both to the operating system.
+
+        Raises:
+            OutputFullError: There is no room and neither was written; call again once there is.
+            OutputError: The place cannot be written.
+        """
+        rows = self._series.rows(outcome.run.run_id, outcome.series)
+        if rows:
+            self._store.append(SERIES, rows)
+        self._store.append(RUNS, self._runs.row(outcome))
+        self._store.flush()
+        self._counts = self._counts.plus(outcome.status)
+        self._ran += 1
+
+    def finish(self, end: SweepEnd) -> Manifest:
+        """Write the summary, then the manifest of a sweep that ended, and make everything durable.
+
+        Raises:
+            OutputFullError: There is no room; call again once there is.
+            OutputError: The place cannot be written.
+        """
+        self._store.sync()
+        with self._store.reader(RUNS) as runs:
+            self._store.replace(SUMMARY, summary_table(runs))
+        counts = self._counts
+        results = ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
+        # A lost device leaves what an abort leaves: a prefix of the plan that can be resumed.
+        status = ManifestStatus.COMPLETE if end is SweepEnd.COMPLETE else ManifestStatus.ABORTED
+        self._write(self._ended(status, results))
+        return self._manifest
+
+    def fail(self) -> Manifest:
+        """Say in the manifest that the sweep ended on its own error. Rows written so far stay.
+
+        A place that `begin` could not take is somebody else's and is left alone.
+
+        Raises:
+            OutputError: Not even that can be written.
+        """
+        if self._is_open:
+            self._write(self._ended(ManifestStatus.FAILED, None))
+        return self._manifest
+
+    def _ended(self, status: ManifestStatus, results: ResultsRecord | None) -> Manifest:
+        now = self._now()
+        *earlier, session = self._manifest.sessions
+        return replace(
+            self._manifest,
+            status=status,
+            results=results,
+            timestamps=replace(self._manifest.timestamps, finished_unix_ms=now, finished=rfc3339(now)),
+            sessions=(*earlier, replace(session, ran=self._ran)),
+        )
+
+    def _write(self, manifest: Manifest) -> None:
+        self._store.replace(MANIFEST, [manifest.to_bytes()])
+        self._manifest = manifest
+
+    def _now(self) -> int:
+        return int(self._wall_clock() * 1000)

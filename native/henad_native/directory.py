@@ -1,0 +1,302 @@
+"""Results in a directory, so that neither a killed process nor a full disk tears them.
+
+Owns the calls to the file system: tables that only ever grow by whole records, other files replaced whole,
+one writer. Knows nothing of what the bytes mean.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from henad_native.lock import DirectoryLock
+from henad_web.errors import HoldsResultsError, OutputError, OutputFullError
+from henad_web.output.names import PARTIAL, RESULT_NAMES, STAGED
+
+if TYPE_CHECKING:
+    from henad_web.output.store import FileStore
+
+__all__ = ["SYNC_INTERVAL_S", "DirectoryStore"]
+
+SYNC_INTERVAL_S = 1.0
+"""Least time between two waits for the disk while runs are written; what a loss of power may cost."""
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+class _Table:
+    """A file that grows. Its first `_size` bytes are committed; up to `_end` there may be more."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, _NEW, 0o666)
+        self._size = self._end = 0
+        self._is_synced = True
+
+    def write(self, data: bytes) -> None:
+        if self._end != self._size:
+            self.take_back()
+        self._end, self._is_synced = self._size + len(data), False
+        _write_all(self._file, data)
+
+    def commit(self) -> None:
+        self._size = self._end
+
+    def take_back(self) -> None:
+        os.ftruncate(self._file, self._size)
+        os.lseek(self._file, self._size, os.SEEK_SET)
+        self._end = self._size
+
+    def start_over(self) -> None:
+        self._size = 0
+        self.take_back()
+
+    def sync(self) -> None:
+        if not self._is_synced:
+            os.fsync(self._file)
+            self._is_synced = True
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class DirectoryStore:
+    """The files of one sweep in the directory `path`, a `henad_web.output.store.FileStore`.
+
+    Nothing is touched before `open`. Flushing is enough for a killed process; for a loss of power the disk is
+    waited for at most once in `SYNC_INTERVAL_S`, and in `sync`.
+
+    Args:
+        path: The directory; it and its parents are made when they are missing.
+        clock: Monotonic clock, seconds.
+        wall_clock: Seconds since 1970, for the lock's text.
+        force: Take over a lock that a process on another host did not release.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
+        force: bool = False,
+    ) -> None:
+        self._directory = Path(path)
+        self._clock = clock
+        self._lock = DirectoryLock(self._directory, wall_clock, force=force)
+        self._lines: tuple[str, ...] = ()
+        self._tables: dict[str, _Table] = {}
+        self._appended: dict[str, list[bytes]] = {}
+        self._synced_at = clock()
+
+    @property
+    def path(self) -> str:
+        """The directory as it was given."""
+        return str(self._directory)
+
+    def check_free(self) -> None:
+        """Touch nothing, and make sure that a new sweep may write here.
+
+        Raises:
+            HoldsResultsError: A file of results, a staged table or a link of such a name is there.
+            LockedError: Another writer is at work.
+            OutputError: The path is no directory or cannot be read.
+        """
+        with self._mapped_errors():
+            if not os.path.lexists(self._directory):
+                return
+            self._lock.check()
+            self._refuse_results()
+
+    def open(self) -> tuple[str, ...]:
+        """Make the directory and lock it for this store.
+
+        Returns:
+            A line when the lock of a writer that died was taken over.
+
+        Raises:
+            HoldsResultsError: A file of results, a staged table or a link of such a name is there.
+            LockedError: Another writer is at work.
+            OutputFullError: There is no room.
+            OutputError: The directory cannot be made or locked.
+        """
+        if self._lock.is_held:
+            return self._lines
+        self.check_free()
+        with self._mapped_errors():
+            self._directory.mkdir(parents=True, exist_ok=True)
+            dead = self._lock.acquire()
+            try:
+                self._refuse_results()  # somebody may have come and gone since the check
+            except HoldsResultsError:
+                self._lock.release()
+                raise
+        self._lines = () if dead is None else (f"took over {self._directory} from {dead}, which died",)
+        return self._lines
+
+    def create(self, name: str, header: bytes) -> None:
+        """Start the table `name` with `header`; a table this store has started already is started over.
+
+        Raises:
+            OutputFullError: There is no room.
+            OutputError: The file cannot be made, such as when it has come to exist meanwhile.
+        """
+        with self._mapped_errors():
+            if name not in self._tables:
+                self._tables[name] = _Table(self._directory / name)
+            self._tables[name].start_over()
+        self._appended = {name: [header]}
+        self.flush()
+
+    def append(self, name: str, data: bytes) -> None:
+        """Add `data`, whole records, to the table `name` at the next `flush`."""
+        self._appended.setdefault(name, []).append(data)
+
+    def flush(self) -> None:
+        """Hand all appended bytes to the operating system, or none of them.
+
+        Raises:
+            OutputFullError: There is no room; the tables are as before.
+            OutputError: A table cannot be written; it is as before as far as the disk allows.
+        """
+        appended, self._appended = self._appended, {}
+        tables = [self._tables[name] for name in appended]
+        with self._mapped_errors():
+            if self._clock() - self._synced_at >= SYNC_INTERVAL_S:
+                self._sync_tables()
+            try:
+                for table, parts in zip(tables, appended.values(), strict=True):
+                    table.write(b"".join(parts))
+            except OSError:
+                for table in tables:
+                    with suppress(OSError):  # what cannot be taken back now is taken back by the next write
+                        table.take_back()
+                raise
+        for table in tables:
+            table.commit()
+
+    def sync(self) -> None:
+        """Return once the tables and the names of the files would survive a loss of power.
+
+        Raises:
+            OutputFullError: There is no room.
+            OutputError: The disk fails.
+        """
+        with self._mapped_errors():
+            self._sync_tables()
+            _sync_directory(self._directory)
+
+    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Write `chunks` beside the file `name`, wait for the disk, and let them take its place.
+
+        Raises:
+            OutputFullError: There is no room; the file is as before.
+            OutputError: The file cannot be written or replaced; it is as before.
+        """
+        path = self._directory / name
+        partial = self._directory / f"{name}{PARTIAL}"
+        with self._mapped_errors():
+            partial.unlink(missing_ok=True)
+            try:
+                _write_new(partial, chunks)
+                os.replace(partial, path)
+            finally:
+                with suppress(OSError):
+                    partial.unlink(missing_ok=True)
+            _sync_directory(self._directory)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of the file `name`.
+
+        Raises:
+            OutputError: It cannot be read.
+        """
+        with self.reader(name) as stream, self._mapped_errors():
+            return stream.read()
+
+    def reader(self, name: str) -> BinaryIO:
+        """Return the content of the file `name` as a stream, which the caller closes.
+
+        Raises:
+            OutputError: It cannot be opened.
+        """
+        with self._mapped_errors():
+            return (self._directory / name).open("rb")
+
+    def files(self) -> None:
+        """Return None: the files are in the directory."""
+
+    def close(self) -> None:
+        """Close the tables and give the lock back. Harmless when nothing was opened."""
+        tables, self._tables = self._tables, {}
+        for table in tables.values():
+            with suppress(OSError):
+                table.close()
+        self._lock.release()
+
+    def _refuse_results(self) -> None:
+        names = sorted(os.listdir(self._directory)) if os.path.lexists(self._directory) else []
+        found = [name for name in names if name in RESULT_NAMES or name.endswith(STAGED)]
+        if found:
+            raise HoldsResultsError(self.path, found)
+
+    def _sync_tables(self) -> None:
+        for table in self._tables.values():
+            table.sync()
+        self._synced_at = self._clock()
+
+    @contextmanager
+    def _mapped_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            where = error.filename if isinstance(error.filename, str) else self.path
+            words = error.strerror or str(error)
+            if error.errno in _FULL:
+                message = f"no room left to write {where} ({words}); free some and resume"
+                raise OutputFullError(message, path=self.path) from error
+            message = f"cannot write {where}: {words}; nothing already written there was lost"
+            raise OutputError(message, path=self.path) from error
+
+
+def _write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def _write_new(path: Path, chunks: Iterable[bytes]) -> None:
+    file = os.open(path, _NEW, 0o666)
+    try:
+        held: list[bytes] = []
+        held_bytes = 0
+        for chunk in chunks:
+            held.append(chunk)
+            held_bytes += len(chunk)
+            if held_bytes >= 1 << 20:
+                _write_all(file, b"".join(held))
+                held, held_bytes = [], 0
+        _write_all(file, b"".join(held))
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _sync_directory(directory: Path) -> None:
+    # A rename is durable once its directory is; Windows neither needs nor offers that.
+    if os.name == "nt":
+        return
+    file = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+if TYPE_CHECKING:
+    _conforms: type[FileStore] = DirectoryStore
