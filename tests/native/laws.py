@@ -67,9 +67,7 @@ def imports_of(path: Path) -> list[Import]:
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             prefix = "." * node.level + base
-            found += [
-                Import(module=f"{prefix}.{alias.name}", place=place_of(path, node)) for alias in node.names
-            ]
+            found += [Import(module=f"{prefix}.{alias.name}", place=place_of(path, node)) for alias in node.names]
     return found
 
 
