@@ -1,16 +1,15 @@
 """Which build of a program made some results.
 
-Owns the package's version and the record of a build. Compares nothing and looks nothing up.
+Owns the record of a build. Compares nothing and looks nothing up.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-__all__ = ["VERSION", "BuildRecord", "this_build"]
+from henad_web.version import VERSION
 
-VERSION = "0.1.0"
-"""Version of the package; a test holds it to that of the distribution."""
+__all__ = ["BuildRecord", "this_build"]
 
 
 class BuildRecord(msgspec.Struct, frozen=True, kw_only=True):
