@@ -128,8 +128,8 @@ def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: Proble
         if action.label in seen:
             key = "id" if action.name is None else "name"
             came, other = f"'{action.label}'", seen[action.label] + 1
-            hint = f"action #{other} has it already; give this one a name of its own, such as '{action.id}_2'"
-            problems.add(table, key, "two actions share a name", came=came, hint=hint)
+            taken = f"action #{other} has it already; give this one a name of its own, such as '{action.id}_2'"
+            problems.add(table, key, "two actions share a name", came=came, hint=taken)
         seen.setdefault(action.label, position)
         if action.id not in action_ids:
             known = ", ".join(action_ids) or "none, the model has no actions"

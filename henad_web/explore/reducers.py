@@ -86,7 +86,7 @@ def parse_kind(text: str) -> Reduction:
     if trimmed.startswith("mean@"):
         return _parse_window(trimmed)
     if trimmed in (Kind.FIRST, Kind.WINDOW) or trimmed not in list(Kind):
-        raise ValueError("no such kind")
+        raise ValueError("the word is not one of them")
     return Reduction(Kind(trimmed))
 
 

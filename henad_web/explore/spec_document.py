@@ -1,0 +1,111 @@
+"""From a `SweepSpec` back to a document: the structure of a spec file in JSON builtins, and its TOML text.
+
+Owns the canonical form: settings in full, `series_every` explicit, consecutive reducers of one column grouped, design
+tables inlined. Parsing a document gives the spec back, floats bit for bit.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TypeAlias
+
+from henad_web.explore.conditions import condition_text
+from henad_web.explore.spec import (
+    BlockSpec,
+    ExecutionSettings,
+    FactorSpec,
+    RangeLevels,
+    SweepSpec,
+    ValueLevels,
+)
+from henad_web.explore.toml_text import toml_text
+
+__all__ = ["Document", "spec_document", "spec_to_toml"]
+
+Document: TypeAlias = dict[str, object]
+"""A table by key, of JSON builtins."""
+
+_LARGEST_TOML_INTEGER = 2**63 - 1
+
+
+def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
+    """Return the text of a spec file that says `spec`; `execution` is written where it is not the default."""
+    document = spec_document(spec)
+    if execution is not None and execution != ExecutionSettings():
+        document["execution"] = _without_none(
+            concurrent=execution.concurrent, memory=execution.memory, gpu_memory=execution.gpu_memory
+        )
+    return toml_text(document)
+
+
+def spec_document(spec: SweepSpec) -> Document:
+    """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`."""
+    document: Document = {"model": spec.model}
+    if spec.fixed:
+        document["set"] = dict(spec.fixed)
+    document["run"] = _run(spec)
+    document["measure"] = _measure(spec)
+    document["seeds"] = {"root": _seed(spec.seeds.root), "scheme": str(spec.seeds.scheme)}
+    if spec.actions:
+        document["action"] = [
+            _without_none(id=action.id, name=action.name, tick=action.tick) for action in spec.actions
+        ]
+    if spec.blocks:
+        document["block"] = [_block(block) for block in spec.blocks]
+    return document
+
+
+def _without_none(**values: object) -> Document:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _seed(seed: int | None) -> int | str | None:
+    # JSON readers and TOML integers stop at 2^63 - 1.
+    return str(seed) if seed is not None and seed > _LARGEST_TOML_INTEGER else seed
+
+
+def _run(spec: SweepSpec) -> Document:
+    run = spec.run
+    stop = run.stop and {"condition": condition_text(run.stop), "min_tick": run.stop.min_tick}
+    return _without_none(
+        steps=run.steps, warmup=run.warmup, replicates=run.replicates, stop=stop, timeout_s=run.timeout_s
+    )
+
+
+def _measure(spec: SweepSpec) -> Document:
+    measure = spec.measure
+    grouped = [
+        {"column": column, "kinds": [reducer.kind for reducer in reducers]}
+        for column, reducers in groupby(measure.reducers, key=lambda reducer: reducer.column)
+    ]
+    return {
+        "stats_every": measure.stats_every,
+        "series_every": measure.series_cadence,
+        "default_reducers": measure.default_reducers,
+        "reducers": grouped,
+    }
+
+
+def _block(block: BlockSpec) -> Document:
+    document = _without_none(
+        design=str(block.design),
+        samples=block.samples,
+        design_seed=_seed(block.design_seed),
+        table_text=block.table_text,
+        file=block.file if block.table_text is None else None,
+    )
+    if block.factors:
+        document["factors"] = [_factor(factor) for factor in block.factors]
+    return document
+
+
+def _factor(factor: FactorSpec) -> Document:
+    document = _without_none(param=factor.param, action=factor.action)
+    levels = factor.levels
+    if isinstance(levels, ValueLevels):
+        document["values"] = list(levels.values)
+    elif isinstance(levels, RangeLevels):
+        document["range"] = _without_none(min=levels.min, max=levels.max, step=levels.step)
+    else:
+        document["levels"] = "all"
+    return document

@@ -1,0 +1,202 @@
+"""Spec files: reading them from text and from disk, and writing them back.
+
+Owns the bytes around a document: encoding, syntax, lines of problems, design tables beside the file, and the record of
+what was read. What the keys mean is `spec_parse`'s business.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import msgspec
+
+from henad_web.errors import Place, Problem, ProblemList, SpecError
+from henad_web.explore.positions import Positions, index_positions
+from henad_web.explore.spec import ExecutionSettings, SweepSpec
+from henad_web.explore.spec_document import spec_document, spec_to_toml
+from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
+from henad_web.model.fnv import fnv1a64
+
+__all__ = [
+    "LoadedSpec",
+    "SpecSource",
+    "TableSource",
+    "load_spec",
+    "parse_spec",
+    "parse_spec_document",
+    "spec_document",
+    "spec_to_toml",
+]
+
+_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class TableSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A design table that was read.
+
+    Attributes:
+        path: Its path as the spec gives it.
+        fnv1a64: Hash of its text, 16 hex digits; a byte-order mark and the kind of line end do not count.
+    """
+
+    path: str
+    fnv1a64: str
+
+
+class SpecSource(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a spec came from, for the record.
+
+    Attributes:
+        path: Path of its file, None for text.
+        toml: Its text, lines ending in LF; None for a spec that was made in Python.
+        tables: Design tables read beside it, in order.
+    """
+
+    path: str | None = None
+    toml: str | None = None
+    tables: tuple[TableSource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSpec:
+    """A spec with what came with it.
+
+    Attributes:
+        spec: The spec.
+        source: Where it came from.
+        execution: The file's settings of speed, which are no part of the spec.
+        file: Name of the file for messages, None for text.
+        positions: Lines of its keys.
+        reducer_entries: For each reducer of the spec, the position of the entry of the file it came from.
+    """
+
+    spec: SweepSpec
+    source: SpecSource
+    execution: ExecutionSettings
+    file: str | None
+    positions: Positions
+    reducer_entries: tuple[int, ...] = ()
+
+    def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Return `problems` of this spec, such as a `PlanError` holds, with file and line added to their places."""
+        return tuple(
+            _located(problem, self.file, self.positions, self._entry_of(problem.place.table)) for problem in problems
+        )
+
+    def _entry_of(self, table: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        # A file groups reducers by column, a spec lists them one by one.
+        match table:
+            case ("measure", "reducers", int(position), *rest) if position < len(self.reducer_entries):
+                return ("measure", "reducers", self.reducer_entries[position], *rest)
+        return table
+
+
+def parse_spec(text: str, *, name: str | None = None) -> LoadedSpec:
+    """Return the spec that the TOML `text` says. It cannot name files; a design table is given as `table_text`.
+
+    Args:
+        text: The text; a byte-order mark and the kind of line end do not count.
+        name: What messages call it.
+
+    Raises:
+        SpecError: The text is not valid TOML, or not a spec; every problem is in it.
+    """
+    return _parse(_normalized(text), file=name, path=None, tables=None)
+
+
+def load_spec(path: str | os.PathLike[str]) -> LoadedSpec:
+    """Return the spec in the file at `path`, with the design tables beside it.
+
+    Raises:
+        SpecError: The file cannot be read, is not valid TOML, or not a spec; every problem is in it.
+    """
+    file = Path(path)
+    try:
+        text = _read_text(file)
+    except ValueError as error:
+        problem = Problem(place=Place(file=file.name), wrong=f"the spec {error}", came=f"'{file}'")
+        raise SpecError([problem]) from error
+    return _parse(text, file=file.name, path=str(path), tables=_TableFolder(file.parent))
+
+
+def _normalized(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return _normalized(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise ValueError("file does not exist") from None
+    except OSError as error:
+        raise ValueError(f"file cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"file is not UTF-8 text: byte {error.start} cannot be decoded") from error
+
+
+class _TableFolder:
+    """Reads design tables below one folder and keeps a record of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.sources: list[TableSource] = []
+
+    def read(self, path: str) -> str:
+        """Return the text of the table at `path`.
+
+        Raises:
+            ValueError: The path leaves the folder, or its file cannot be read.
+        """
+        parts = (*PurePosixPath(path).parts, *PureWindowsPath(path).parts)
+        if PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor:
+            raise ValueError("an absolute path of a design table")
+        if ".." in parts:
+            raise ValueError("a path of a design table that leaves the spec's folder")
+        text = _read_text(self._folder / path)
+        self.sources.append(TableSource(path=path, fnv1a64=f"{fnv1a64(text.encode()):016x}"))
+        return text
+
+
+def _parse(text: str, *, file: str | None, path: str | None, tables: _TableFolder | None) -> LoadedSpec:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError([_syntax_problem(str(error), text, file)]) from error
+    positions = index_positions(text)
+    problems = ProblemList()
+    read: ReadTable | None = None if tables is None else tables.read
+    parsed = parse_document(document, problems, read_table=read)
+    if problems.problems:
+        located = [_located(problem, file, positions, problem.place.table) for problem in problems.problems]
+        raise SpecError(sorted(located, key=lambda problem: problem.place.line or 0))
+    sources = () if tables is None else tuple(tables.sources)
+    return LoadedSpec(
+        spec=parsed.spec,
+        source=SpecSource(path=path, toml=text, tables=sources),
+        execution=parsed.execution,
+        file=file,
+        positions=positions,
+        reducer_entries=parsed.reducer_entries,
+    )
+
+
+def _located(problem: Problem, file: str | None, positions: Positions, table: tuple[str | int, ...]) -> Problem:
+    line = positions.line(table, problem.place.key)
+    return replace(problem, place=Place(table=table, key=problem.place.key, file=file, line=line))
+
+
+def _syntax_problem(message: str, text: str, file: str | None) -> Problem:
+    place = _SYNTAX_PLACE.search(message)
+    line = text.count("\n", 0, len(text.rstrip())) + 1
+    wrong = message
+    if place is not None:
+        wrong = message[: place.start()]
+        line = int(place[1]) if place[1] else line
+        wrong += f" at column {place[2]}" if place[2] else " at the end of the text"
+    hint = "a key or table is given twice, remove one" if "overwrite" in wrong or "declare" in wrong else None
+    return Problem(place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=hint)

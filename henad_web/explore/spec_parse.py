@@ -1,0 +1,321 @@
+"""From a spec document, as TOML and JSON give it, to a `SweepSpec`.
+
+Owns the keys of every table and their defaults. Every problem of a document is found in one pass. Reads no file: the
+text of a design table comes through a function that the caller gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from henad_web.errors import ProblemList, SpecError, near_miss
+from henad_web.explore.blocks import check_shape
+from henad_web.explore.checks import check_timeout
+from henad_web.explore.conditions import CONDITION_FORM, parse_condition
+from henad_web.explore.factors import TablePath
+from henad_web.explore.reducers import KIND_FORMS, Kind, parse_kind
+from henad_web.explore.spec import (
+    ActionSpec,
+    AllLevels,
+    BlockSpec,
+    DesignKind,
+    ExecutionSettings,
+    FactorSpec,
+    LevelSpec,
+    MeasureSettings,
+    RangeLevels,
+    ReducerSpec,
+    RunSettings,
+    SeedScheme,
+    SeedSettings,
+    SpecValue,
+    StopSpec,
+    SweepSpec,
+    ValueLevels,
+)
+from henad_web.explore.table_reader import TableReader, kind_of
+
+__all__ = ["ParsedDocument", "ReadTable", "parse_document", "parse_spec_document"]
+
+ReadTable = Callable[[str], str]
+"""Returns the text of a design table by the path a spec gives; raises ValueError saying why it cannot."""
+
+_TOP_KEYS = ("model", "set", "run", "measure", "seeds", "action", "block", "execution")
+_BLOCK_KEYS = ("design", "samples", "design_seed", "file", "table_text", "factors")
+_RUN_KEYS = ("steps", "warmup", "replicates", "stop", "timeout_s")
+_MEASURE_KEYS = ("stats_every", "series_every", "default_reducers", "reducers")
+_SEED_KEYS = ("root", "scheme")
+_EXECUTION_KEYS = ("concurrent", "memory", "gpu_memory")
+_HOMES = {
+    key: home
+    for home, keys in (
+        ("[run]", _RUN_KEYS),
+        ("[measure]", _MEASURE_KEYS),
+        ("[seeds]", _SEED_KEYS),
+        ("[execution]", _EXECUTION_KEYS),
+        ("a [[block]]", _BLOCK_KEYS),
+    )
+    for key in keys
+}
+"""Where a key belongs that stands in the wrong table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedDocument:
+    """What a document says.
+
+    Attributes:
+        spec: The spec; to be used only when no problem was recorded.
+        execution: Settings of speed.
+        reducer_entries: For each reducer of the spec, the position of the entry it came from.
+    """
+
+    spec: SweepSpec
+    execution: ExecutionSettings
+    reducer_entries: tuple[int, ...]
+
+
+def parse_spec_document(document: Mapping[str, object]) -> SweepSpec:
+    """Return the spec of a document of JSON builtins, such as a manifest's `spec`.
+
+    Raises:
+        SpecError: The document is no spec; every problem is in it.
+    """
+    problems = ProblemList()
+    parsed = parse_document(document, problems)
+    if problems.problems:
+        raise SpecError(problems.problems)
+    return parsed.spec
+
+
+def parse_document(document: object, problems: ProblemList, *, read_table: ReadTable | None = None) -> ParsedDocument:
+    """Return what `document` says, with every problem recorded in `problems`.
+
+    Args:
+        document: Tables as mappings, arrays as lists, values as Python's own.
+        problems: Where problems go.
+        read_table: Gives the text of a table design's file; None where files cannot be read.
+    """
+    top = TableReader(document, (), _TOP_KEYS, problems, homes=_HOMES)
+    model = top.text("model")
+    if "model" not in top:
+        top.missing("model", 'add a line such as model = "sir" at the top')
+    measure, entries = _measure(top)
+    spec = SweepSpec(
+        model=model or "",
+        fixed=_fixed(top),
+        run=_run(top),
+        measure=measure,
+        seeds=_seeds(top),
+        actions=tuple(_action(entry, path, problems) for path, entry in top.items("action")),
+        blocks=tuple(_block(entry, path, problems, read_table) for path, entry in top.items("block")),
+    )
+    return ParsedDocument(spec=spec, execution=_execution(top), reducer_entries=entries)
+
+
+def _section(top: TableReader, name: str, keys: tuple[str, ...]) -> TableReader:
+    value = top.raw(name) if name in top else {}
+    return TableReader(value, (*top.path, name), keys, top.problems, homes=_HOMES)
+
+
+def _fixed(top: TableReader) -> tuple[tuple[str, SpecValue], ...]:
+    table = top.raw("set") if "set" in top else {}
+    if not isinstance(table, Mapping):
+        top.wrong("set", "not a table", allowed="a table of parameter ids and values")
+        return ()
+    fixed = []
+    for name, value in table.items():
+        if isinstance(value, bool | int | float | str):
+            fixed.append((str(name), value))
+        else:
+            allowed = "a number, true or false, or a text"
+            hint = "what varies belongs in the factors of a [[block]]" if isinstance(value, list) else None
+            top.problems.add(("set",), name, "not a value", came=kind_of(value), allowed=allowed, hint=hint)
+    return tuple(fixed)
+
+
+def _run(top: TableReader) -> RunSettings:
+    run = _section(top, "run", _RUN_KEYS)
+    default = RunSettings()
+    timeout_s = run.number("timeout_s")
+    check_timeout(timeout_s, run.problems)
+    return RunSettings(
+        steps=run.whole("steps", default.steps),
+        warmup=run.whole("warmup", default.warmup),
+        replicates=run.whole("replicates", default.replicates),
+        stop=_stop(run) if "stop" in run else None,
+        timeout_s=None if timeout_s is None else float(timeout_s),
+    )
+
+
+def _stop(run: TableReader) -> StopSpec | None:
+    value = run.raw("stop")
+    if isinstance(value, str):
+        run.wrong("stop", "not a table", allowed="a table", hint=f'write stop = {{ condition = "{value}" }}')
+        return None
+    stop = TableReader(value, (*run.path, "stop"), ("condition", "min_tick"), run.problems)
+    min_tick = stop.whole("min_tick", 0)
+    if "condition" not in stop:
+        if isinstance(value, Mapping):
+            stop.missing("condition", 'add one, such as condition = "Infected <= 0"')
+        return None
+    text = stop.text("condition")
+    if text is None:
+        return None
+    try:
+        return parse_condition(text, min_tick=min_tick)
+    except ValueError as error:
+        stop.wrong("condition", f"not a condition, {error}", allowed=CONDITION_FORM)
+        return None
+
+
+def _measure(top: TableReader) -> tuple[MeasureSettings, tuple[int, ...]]:
+    measure = _section(top, "measure", _MEASURE_KEYS)
+    reducers: list[ReducerSpec] = []
+    entries: list[int] = []
+    for position, (path, entry) in enumerate(measure.items("reducers")):
+        found = _reducers(entry, path, measure.problems)
+        reducers += found
+        entries += [position] * len(found)
+    stats_every = measure.whole("stats_every", 1)
+    settings = MeasureSettings(
+        stats_every=stats_every,
+        series_every=measure.whole("series_every", stats_every),
+        default_reducers=measure.flag("default_reducers", default=True),
+        reducers=tuple(reducers),
+    )
+    return settings, tuple(entries)
+
+
+def _reducers(entry: object, path: TablePath, problems: ProblemList) -> list[ReducerSpec]:
+    table = TableReader(entry, path, ("column", "kinds"), problems)
+    column = table.text("column")
+    if isinstance(entry, Mapping):
+        if "column" not in table:
+            table.missing("column", 'add one, such as column = "Infected"')
+        if "kinds" not in table:
+            table.missing("kinds", 'add them, such as kinds = ["argmax"]')
+    found = []
+    for _, kind in table.items("kinds", hint=f'write kinds = ["{table.raw("kinds")}"]'):
+        try:
+            if not isinstance(kind, str):
+                raise ValueError("not a text")
+            found.append(ReducerSpec(column=column or "", kind=parse_kind(kind).text))
+        except ValueError as error:
+            hint = near_miss(kind, list(Kind)) if isinstance(kind, str) else None
+            wrong = f"no such reducer, {error}"
+            problems.add(path, "kinds", wrong, came=kind_of(kind), allowed=KIND_FORMS, hint=hint)
+    return found
+
+
+def _seeds(top: TableReader) -> SeedSettings:
+    seeds = _section(top, "seeds", _SEED_KEYS)
+    return SeedSettings(root=seeds.seed("root", 0) or 0, scheme=seeds.choice("scheme", SeedScheme.COMMON))
+
+
+def _action(entry: object, path: TablePath, problems: ProblemList) -> ActionSpec:
+    action = TableReader(entry, path, ("id", "name", "tick"), problems)
+    if isinstance(entry, Mapping):
+        if "id" not in action:
+            action.missing("id", "name the model's action that fires")
+        if "tick" not in action:
+            action.missing("tick", "add the tick it fires at, such as tick = 100")
+    name = action.text("name")
+    if name is not None and not name.strip():
+        action.wrong("name", "an empty name", hint="leave it out to use the id")
+    return ActionSpec(id=action.text("id") or "", name=name, tick=action.whole("tick", 0))
+
+
+def _block(entry: object, path: TablePath, problems: ProblemList, read_table: ReadTable | None) -> BlockSpec:
+    table = TableReader(entry, path, _BLOCK_KEYS, problems)
+    block = BlockSpec(
+        design=table.choice("design", DesignKind.FACTORIAL),
+        factors=tuple(_factor(factor, place, problems) for place, factor in table.items("factors")),
+        samples=table.optional_whole("samples"),
+        design_seed=table.seed("design_seed", None),
+        table_text=table.text("table_text"),
+        file=table.text("file"),
+    )
+    if block.file is not None and block.table_text is not None:
+        table.wrong("file", "both `file` and `table_text` are given", hint="remove one of them")
+        return block
+    # A wrong word for the design would make every other key look out of place.
+    if table.raw("design") in (None, *DesignKind):
+        check_shape(block, path, problems)
+    if block.file is None or block.design is not DesignKind.TABLE:
+        return block
+    return _with_text(block, table, read_table)
+
+
+def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | None) -> BlockSpec:
+    if read_table is None:
+        hint = "give the table as table_text, or load the spec from its file"
+        table.wrong("file", "a spec that is not a file cannot name one", hint=hint)
+        return block
+    try:
+        text = read_table(block.file or "")
+    except ValueError as error:
+        table.wrong("file", str(error), allowed="a path inside the spec's folder")
+        return block
+    return BlockSpec(design=block.design, table_text=text, file=block.file)
+
+
+def _factor(entry: object, path: TablePath, problems: ProblemList) -> FactorSpec:
+    table = TableReader(entry, path, ("param", "action", "values", "range", "levels"), problems)
+    param, action = table.text("param"), table.text("action")
+    if isinstance(entry, Mapping) and ("param" in table) == ("action" in table):
+        wrong = "a factor names exactly one of `param` and `action`"
+        problems.add(path, "action" if "action" in table else None, wrong)
+    given = [key for key in ("values", "range", "levels") if key in table]
+    if isinstance(entry, Mapping) and len(given) != 1:
+        wrong = "a factor has exactly one of `values`, `range` and `levels`"
+        came = " and ".join(given) or "none of them"
+        problems.add(path, given[-1] if given else None, wrong, came=came)
+    return FactorSpec(levels=_levels(table, given), param=param, action=action)
+
+
+def _levels(table: TableReader, given: list[str]) -> LevelSpec:
+    if "range" in given:
+        return _range(table)
+    if "levels" in given:
+        if table.raw("levels") != "all":
+            hint = "for single levels write values = [..]"
+            table.wrong("levels", "no such word", allowed='"all"', hint=hint)
+        return AllLevels()
+    if "values" not in given:
+        return ValueLevels(values=())
+    # One value is one level: a text is never taken apart into its letters.
+    raw = table.raw("values")
+    entries = raw if isinstance(raw, list | tuple) else [raw]
+    values = [value for value in entries if isinstance(value, bool | int | float | str)]
+    for value in entries:
+        if not isinstance(value, bool | int | float | str):
+            allowed = "numbers, true or false, or texts"
+            table.problems.add(table.path, "values", "not a value", came=kind_of(value), allowed=allowed)
+    return ValueLevels(values=tuple(values))
+
+
+def _range(table: TableReader) -> RangeLevels:
+    raw = table.raw("range")
+    reader = TableReader(raw, (*table.path, "range"), ("min", "max", "step"), table.problems)
+    if isinstance(raw, Mapping):
+        for key in ("min", "max"):
+            if key not in reader:
+                reader.missing(key, "a range is { min = .., max = .., step = .. }")
+    low, high = reader.number("min"), reader.number("max")
+    return RangeLevels(min=0 if low is None else low, max=0 if high is None else high, step=reader.number("step"))
+
+
+def _execution(top: TableReader) -> ExecutionSettings:
+    table = _section(top, "execution", _EXECUTION_KEYS)
+    concurrent = table.raw("concurrent") if "concurrent" in table else "auto"
+    is_count = isinstance(concurrent, int) and not isinstance(concurrent, bool) and concurrent >= 1
+    if concurrent != "auto" and not is_count:
+        table.wrong("concurrent", "not a number of runs", allowed='"auto" or a whole number from 1 on')
+        concurrent = "auto"
+    return ExecutionSettings(
+        concurrent=concurrent if isinstance(concurrent, int | str) else "auto",
+        memory=table.optional_whole("memory"),
+        gpu_memory=table.optional_whole("gpu_memory"),
+    )

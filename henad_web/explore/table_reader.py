@@ -1,0 +1,185 @@
+"""Reading the keys of one table of a spec document, with every problem recorded at its place.
+
+Owns kinds of values and their words. Which keys a table has, and what they mean, is `spec_parse`'s business. A value
+that is wrong reads as the default, so that one mistake does not hide the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from henad_web.errors import ProblemList, near_miss
+from henad_web.explore.factors import TablePath
+from henad_web.explore.numbers import MAX_U64, parse_whole
+
+__all__ = ["TableReader", "kind_of"]
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def kind_of(value: object) -> str:
+    """Return `value` with its kind in words, as a message shows it: ``the text '12'``, ``the number 1.5``."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        shown = value if len(value) <= 40 else f"{value[:40]}..."
+        return f"the text {shown!r}"
+    if isinstance(value, int | float):
+        return f"the number {value!r}"
+    if value is None:
+        return "null"
+    if isinstance(value, Mapping):
+        return "a table"
+    return "a list" if isinstance(value, list | tuple) else f"a value of kind {type(value).__name__}"
+
+
+class TableReader:
+    """The keys of one table.
+
+    Attributes:
+        path: Place of the table.
+        problems: Where problems go.
+    """
+
+    def __init__(
+        self,
+        value: object,
+        path: TablePath,
+        known: Iterable[str],
+        problems: ProblemList,
+        *,
+        homes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take `value` as the table at `path`.
+
+        Args:
+            value: The table as it came, of whatever kind.
+            path: Its place.
+            known: Its keys.
+            problems: Where problems go.
+            homes: For keys of other tables, the table they belong in.
+        """
+        self.path, self.problems = path, problems
+        self._known = tuple(known)
+        self._homes = homes or {}
+        self._table: Mapping[str, object] = {}
+        if isinstance(value, Mapping):
+            self._table = value
+            self._check_keys()
+        else:
+            table, key = _split(path)
+            problems.add(table, key, "not a table", came=kind_of(value), allowed="a table")
+
+    def _check_keys(self) -> None:
+        for key in self._table:
+            if key not in self._known:
+                wrong = f"unknown key `{key}`"
+                hint = self._home_of(key) or near_miss(key, self._known)
+                self.problems.add(self.path, key, wrong, allowed=", ".join(self._known), hint=hint)
+
+    def _home_of(self, key: str) -> str | None:
+        home = self._homes.get(key)
+        return None if home is None else f"`{key}` belongs in {home}"
+
+    def __contains__(self, key: str) -> bool:
+        """Return whether the table has `key`."""
+        return key in self._table
+
+    def raw(self, key: str) -> object:
+        """Return the value of `key` as it came, None when it is missing."""
+        return self._table.get(key)
+
+    def wrong(self, key: str, wrong: str, *, allowed: str | None = None, hint: str | None = None) -> None:
+        """Record that `key` is wrong, showing what it holds."""
+        came = kind_of(self._table[key]) if key in self._table else None
+        self.problems.add(self.path, key, wrong, came=came, allowed=allowed, hint=hint)
+
+    def missing(self, key: str, hint: str) -> None:
+        """Record that `key` is not there."""
+        self.problems.add(self.path, key, "missing key", hint=hint)
+
+    def whole(self, key: str, default: int) -> int:
+        """Return the whole number of `key`, 0 to 2^64 - 1; `default` when it is missing or wrong."""
+        value = self._table.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_U64:
+            self.wrong(key, "not a whole number", allowed="0 to 2^64 - 1", hint=_unquote_hint(key, value))
+            return default
+        return value
+
+    def optional_whole(self, key: str) -> int | None:
+        """Return the whole number of `key`, None when it is missing or wrong."""
+        return self.whole(key, 0) if key in self._table else None
+
+    def seed(self, key: str, default: int | None) -> int | None:
+        """Return the seed of `key`: a whole number, or a text of digits for those above 2^63 - 1."""
+        if key not in self._table:
+            return default
+        value = self._table[key]
+        seed = parse_whole(value) if isinstance(value, int | str) else None
+        if seed is None or not 0 <= seed <= MAX_U64:
+            self.wrong(key, "not a seed", allowed="a whole number or a text of digits, 0 to 2^64 - 1")
+            return default
+        return seed
+
+    def number(self, key: str) -> float | int | None:
+        """Return the number of `key` as it came, None when it is missing or wrong."""
+        if key not in self._table:
+            return None
+        value = self._table[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.wrong(key, "not a number", allowed="a number", hint=_unquote_hint(key, value))
+            return None
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Return the bool of `key`; `default` when it is missing or wrong."""
+        value = self._table.get(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "neither true nor false", allowed="true or false, without quotes")
+            return default
+        return value
+
+    def text(self, key: str) -> str | None:
+        """Return the text of `key`, None when it is missing or wrong."""
+        if key not in self._table:
+            return None
+        value = self._table[key]
+        if not isinstance(value, str):
+            self.wrong(key, "not a text", allowed="a text in quotes")
+            return None
+        return value
+
+    def choice(self, key: str, default: _Choice) -> _Choice:
+        """Return the word of `key` as one of the words of `default`'s type; `default` when missing or wrong."""
+        words = {word.value: word for word in type(default)}
+        value = self._table.get(key, default.value)
+        if isinstance(value, str) and value in words:
+            return words[value]
+        hint = near_miss(value, words) if isinstance(value, str) else None
+        self.wrong(key, "no such word", allowed=" or ".join(f'"{word}"' for word in words), hint=hint)
+        return default
+
+    def items(self, key: str, *, hint: str | None = None) -> list[tuple[TablePath, object]]:
+        """Return the entries of the list `key` with their places; empty when it is missing or no list."""
+        value = self._table.get(key, [])
+        if not isinstance(value, list | tuple):
+            self.wrong(key, "not a list", allowed="a list", hint=hint)
+            return []
+        return [((*self.path, key, place), entry) for place, entry in enumerate(value)]
+
+
+def _split(path: TablePath) -> tuple[TablePath, str | None]:
+    last = path[-1] if path else None
+    return (path[:-1], last) if isinstance(last, str) else (path, None)
+
+
+def _unquote_hint(key: str, value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        float(value)
+    except ValueError:
+        return None
+    return f"write {key} = {value.strip()}, without quotes"
