@@ -42,6 +42,7 @@ class Fault:
         line: Line in that file, None when there is no frame.
         message: The exception's own message on one line, may be empty.
         traceback: The whole traceback as text.
+        is_refusal: Whether the model refused to be built rather than failed.
     """
 
     phase: Phase
@@ -50,6 +51,7 @@ class Fault:
     line: int | None
     message: str
     traceback: str
+    is_refusal: bool = False
 
     @property
     def text(self) -> str:
@@ -77,6 +79,7 @@ def fault_of(phase: Phase, exc: BaseException, module_file: str | None) -> Fault
         line=line,
         message=_message(exc),
         traceback="".join(traceback.format_exception(exc)),
+        is_refusal=isinstance(exc, RefusedBuild),
     )
 
 

@@ -1,0 +1,243 @@
+"""The events of a sweep on their way to the host, and the counts the host reads beside them.
+
+Events are never lost and keep their order; counts are one reference swapped whole, so reading needs no lock. The side
+that pumps writes, the host reads. Owns the series budget of the events and the wake callback.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from henad_web.errors import describe
+from henad_web.explore.outcomes import RunOutcome, Series
+from henad_web.explore.warnings import ActionAfterEnd
+from henad_web.output.record import SweepEnd, SweepRecord
+
+if TYPE_CHECKING:
+    from henad_web.run.outline import SweepOutline
+    from henad_web.run.pause_clock import Clock
+
+__all__ = [
+    "Counters",
+    "Failed",
+    "Finished",
+    "OutputNotice",
+    "OutputPaused",
+    "Planned",
+    "RunFinished",
+    "SearchBatchTold",
+    "SweepChannel",
+    "SweepEvent",
+    "SweepPhase",
+    "SweepWarning",
+    "WakeFailed",
+    "Warned",
+]
+
+
+class SweepPhase(StrEnum):
+    """Stage a sweep has reached."""
+
+    PLANNING = "planning"
+    RUNNING = "running"
+    PAUSED = "paused"
+    ENDED = "ended"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class WakeFailed:
+    """The wake callback raised and is called no more."""
+
+    error: str
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return f"the wake callback raised and is called no more: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPaused:
+    """The results could not be written for want of room; the sweep is paused and nothing is lost."""
+
+    error: str
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return f"the sweep is paused, because {self.error}; make room and resume, or abort to keep what is written"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputNotice:
+    """Something found and dealt with in the place of the results, such as the lock of a dead writer."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the notice."""
+        return self.text
+
+
+SweepWarning = ActionAfterEnd | WakeFailed | OutputPaused | OutputNotice
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The sweep is planned and probed; its runs start."""
+
+    outline: SweepOutline
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """The sweep still runs, but perhaps not as meant. ``str(warning)`` is its sentence."""
+
+    warning: SweepWarning
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """A run was written. Runs arrive in plan order.
+
+    Attributes:
+        outcome: The run as written, with an empty series once the series budget is spent.
+        series_dropped: Whether its series was left out for that reason.
+    """
+
+    outcome: RunOutcome
+    series_dropped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBatchTold:
+    """A search was told the evaluations of one batch, after the runs of the batch."""
+
+    update: object
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The sweep ran to its end or was aborted. Nothing follows."""
+
+    record: SweepRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The sweep ended on its own error, outside every run, told with its causes. Nothing follows."""
+
+    message: str
+
+
+SweepEvent = Planned | Warned | RunFinished | SearchBatchTold | Finished | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """Counts of a sweep as the pumping side last published them.
+
+    Attributes:
+        runs_total: Runs this sweep executes, None until it is planned.
+        runs_skipped: Runs kept from an earlier session.
+        runs_done: Runs written.
+        runs_failed: Written runs that failed.
+        final_phase: `ENDED` or `FAILED` once the sweep is over, None before.
+        end: How it ended, None before and after a failure.
+        ended_at: Clock reading at its end, None before.
+    """
+
+    runs_total: int | None = None
+    runs_skipped: int = 0
+    runs_done: int = 0
+    runs_failed: int = 0
+    final_phase: SweepPhase | None = None
+    end: SweepEnd | None = None
+    ended_at: float | None = None
+
+
+class SweepChannel:
+    """Sends a sweep's events and publishes its counts.
+
+    Args:
+        series_budget: Bytes of series the events carry. The first run that would pass it and every later one arrive
+            without.
+        wake: Called once after each event; dropped with a warning once it raises.
+        clock: Monotonic clock.
+    """
+
+    def __init__(self, *, series_budget: int, wake: Callable[[], None] | None, clock: Clock) -> None:
+        self.counters = Counters()
+        self.is_waking = False
+        self.listener: Callable[[], None] | None = None
+        self._events: deque[SweepEvent] = deque()
+        self._series_budget, self._wake, self._clock = series_budget, wake, clock
+        self._series_bytes = 0
+        self._is_budget_spent = False
+
+    def try_recv(self) -> SweepEvent | None:
+        """Return the next event, None when none is waiting."""
+        try:
+            return self._events.popleft()
+        except IndexError:
+            return None
+
+    def planned(self, outline: SweepOutline) -> None:
+        """Send the outline and publish how many runs there are to do."""
+        self._publish(runs_total=outline.pending, runs_skipped=outline.skipped)
+        self._send(Planned(outline))
+
+    def warned(self, warning: SweepWarning) -> None:
+        """Send a warning."""
+        self._send(Warned(warning))
+
+    def run_committed(self, outcome: RunOutcome) -> None:
+        """Send a written run, its series left out once the budget is spent."""
+        counters = self.counters
+        failed = counters.runs_failed + outcome.status.is_failure
+        self._publish(runs_done=counters.runs_done + 1, runs_failed=failed)
+        self._send(self._within_budget(outcome))
+
+    def finish(self, record: SweepRecord) -> None:
+        """Send the record; nothing may be sent after it."""
+        self._publish(final_phase=SweepPhase.ENDED, end=record.report.end, ended_at=self._clock())
+        self._send(Finished(record))
+
+    def fail(self, error: BaseException) -> None:
+        """Send `error` with its causes as the end; nothing may be sent after it."""
+        self._publish(final_phase=SweepPhase.FAILED, ended_at=self._clock())
+        self._send(Failed(describe(error)))
+
+    def _publish(self, **changes: object) -> None:
+        self.counters = replace(self.counters, **changes)  # type: ignore[arg-type]
+
+    def _within_budget(self, outcome: RunOutcome) -> RunFinished:
+        size = outcome.series.byte_count
+        self._is_budget_spent = self._is_budget_spent or self._series_bytes + size > self._series_budget
+        if not self._is_budget_spent:
+            self._series_bytes += size
+            return RunFinished(outcome, series_dropped=False)
+        emptied = replace(outcome, series=Series.empty(outcome.series.values.shape[1]))
+        return RunFinished(emptied, series_dropped=len(outcome.series) > 0)
+
+    def _send(self, event: SweepEvent) -> None:
+        self._events.append(event)
+        self._call_wake(is_last=isinstance(event, (Finished, Failed)))
+        if self.listener is not None:
+            self.listener()
+
+    def _call_wake(self, *, is_last: bool) -> None:
+        if self._wake is None:
+            return
+        self.is_waking = True
+        try:
+            self._wake()
+        except Exception as error:
+            self._wake = None
+            if not is_last:  # nothing follows the last event, not even this warning
+                self._events.append(Warned(WakeFailed(describe(error))))
+        finally:
+            self.is_waking = False

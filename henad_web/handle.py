@@ -1,0 +1,325 @@
+"""The handle on a sweep that runs beside a host's own loop: the same calls on every target.
+
+Owns starting (plan, checks, wiring) and what the host reads and commands. Decides nothing about a result, and leaves
+the question of who pumps to its target.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepPhase
+from henad_web.errors import ModelMismatchError
+from henad_web.explore.measure import MeasurePlan
+from henad_web.output.places import MemoryOutput, OutputPlace
+from henad_web.output.record import SweepEnd
+from henad_web.run.active_runs import ActiveRun, ActiveRuns
+from henad_web.run.control import SweepControl
+from henad_web.run.lanes import RunView
+from henad_web.run.options import SweepRunOptions
+from henad_web.run.outlining import make_outline
+from henad_web.run.probe import Probe
+from henad_web.sweep import Sweep
+from henad_web.targets import Runner, Target, current
+
+if TYPE_CHECKING:
+    from henad_web.explore.plan import Plan
+    from henad_web.explore.spec import SweepSpec
+    from henad_web.model.entry import ModelEntry
+    from henad_web.output.record import SweepRecord
+    from henad_web.run.outline import SweepOutline
+
+__all__ = ["SweepProgress", "SweepRun", "plan_spec", "remaining_time", "run_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepProgress:
+    """A sweep as it stands.
+
+    Attributes:
+        phase: Stage it has reached.
+        end: How it ended, None before and after a failure.
+        runs_total: Runs this sweep executes; the whole plan's until it is planned.
+        runs_skipped: Runs kept from an earlier session.
+        runs_done: Runs written.
+        runs_waiting: Finished runs that wait for an earlier one; 0 once over.
+        runs_failed: Written runs that ended on a fault or a timeout.
+        elapsed: Seconds run, pauses left out.
+        remaining: Seconds left at the pace so far, None before the first written run and once over.
+        active_runs: Runs in progress, by run id.
+    """
+
+    phase: SweepPhase
+    end: SweepEnd | None
+    runs_total: int
+    runs_skipped: int
+    runs_done: int
+    runs_waiting: int
+    runs_failed: int
+    elapsed: float
+    remaining: float | None
+    active_runs: tuple[ActiveRun, ...]
+
+
+class SweepRun:
+    """A running sweep. Made by `start`; leaving its ``with`` block, or `close`, aborts it and waits for its files."""
+
+    def __init__(self, plan: Plan, sweep: Sweep, runner: Runner) -> None:
+        self._plan, self._sweep, self._runner = plan, sweep, runner
+        self._is_ended = False
+        self._finalizer = weakref.finalize(self, _abandon, sweep.control, runner)
+
+    @classmethod
+    def start(
+        cls,
+        entry: ModelEntry,
+        spec: SweepSpec,
+        output: OutputPlace | None = None,
+        options: SweepRunOptions | None = None,
+        *,
+        target: Target | None = None,
+    ) -> SweepRun:
+        """Plan `spec` and start it, writing its files to `output`.
+
+        Planning happens before this returns; the probe and the runs happen after it.
+
+        Args:
+            entry: The model the spec names.
+            spec: The study.
+            output: Where the files go, memory when None.
+            options: Settings that change no result.
+            target: The platform, the current one when None.
+
+        Raises:
+            ModelMismatchError: The spec names another model.
+            PlanError: The model refuses the spec.
+            NeedsNativeError: This target cannot step the model or write to `output`.
+            OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
+        """
+        target = current() if target is None else target
+        options = SweepRunOptions() if options is None else options
+        target.check(entry, options)
+        plan = _plan(entry, spec)
+        around = target.surroundings()
+        budget = target.series_budget if options.series_budget is None else options.series_budget
+        store = target.open_output(MemoryOutput() if output is None else output)
+        sweep = Sweep(
+            entry=entry,
+            plan=plan,
+            store=store,
+            channel=SweepChannel(series_budget=budget, wake=options.wake, clock=around.clock),
+            control=SweepControl(around.clock),
+            active_runs=ActiveRuns(),
+            options=options,
+            around=around,
+        )
+        return cls(plan, sweep, target.make_runner(sweep))
+
+    @property
+    def plan(self) -> Plan:
+        """The plan: every config, run, seed and key."""
+        return self._plan
+
+    @property
+    def search_plan(self) -> None:
+        """The plan of a search, None for a sweep."""
+        return None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the runs are held by a pause."""
+        return self._sweep.control.is_paused
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last event, `Finished` or `Failed`, has been received."""
+        return self._is_ended
+
+    def pause(self) -> None:
+        """Hold every run at its next slice; the clock stands still. Does nothing when ended, paused or aborted."""
+        if not self._is_ended and self._sweep.control.pause():
+            self._runner.notify()
+
+    def resume(self) -> None:
+        """Let a paused sweep go on; does nothing otherwise."""
+        if self._sweep.control.resume():
+            self._runner.notify()
+
+    def abort(self) -> None:
+        """End the sweep at its next slice, paused runs included. What is written stays."""
+        self._sweep.control.abort()
+        self._runner.notify()
+
+    def update(self, dt: float, *, budget_s: float | None = None) -> None:
+        """Lend the sweep a frame; does nothing where it runs on its own thread.
+
+        Args:
+            dt: Seconds since the last frame, finite and not negative.
+            budget_s: Seconds of work this call may do, None for a frame's 6 ms.
+
+        Raises:
+            UsageError: `dt` is out of range, or the call comes from inside a wake callback.
+        """
+        self._runner.update(dt, budget_s)
+
+    def try_recv(self) -> SweepEvent | None:
+        """Return the next event, None when none is waiting."""
+        event = self._sweep.channel.try_recv()
+        if isinstance(event, (Finished, Failed)):
+            self._is_ended = True
+        return event
+
+    async def events(self) -> AsyncIterator[SweepEvent]:
+        """Yield the events to the last, giving the event loop its turns; pumps the sweep where frames would."""
+        while not self._is_ended:
+            event = self.try_recv()
+            if event is None:
+                await self._runner.turn()
+            else:
+                yield event
+
+    def progress(self) -> SweepProgress:
+        """Return the sweep as it stands."""
+        sweep = self._sweep
+        active_runs, counters = sweep.active_runs.list(), sweep.channel.counters
+        is_over = counters.final_phase is not None
+        waiting = 0 if is_over else sweep.active_runs.waiting_count
+        total = self._plan.run_count if counters.runs_total is None else counters.runs_total
+        elapsed = sweep.control.clock.elapsed(counters.ended_at)
+        remaining = None
+        if counters.runs_done > 0 and not is_over:
+            remaining = remaining_time(elapsed, total, counters.runs_done + waiting, active_runs)
+        return SweepProgress(
+            phase=self._phase(counters.final_phase, counters.runs_total),
+            end=counters.end,
+            runs_total=total,
+            runs_skipped=counters.runs_skipped,
+            runs_done=counters.runs_done,
+            runs_waiting=waiting,
+            runs_failed=counters.runs_failed,
+            elapsed=elapsed,
+            remaining=remaining,
+            active_runs=active_runs,
+        )
+
+    def view(self) -> RunView | None:
+        """Return the run in progress of a lane inside the caller, to draw; looking never changes a result."""
+        return self._runner.view()
+
+    def close(self) -> None:
+        """Abort the sweep unless it is over, then wait for its files. Events stay to be received.
+
+        Raises:
+            UsageError: The call comes from inside a wake callback.
+        """
+        if not self._sweep.is_over:
+            self.abort()
+        self._runner.close()
+
+    def __enter__(self) -> SweepRun:
+        """Return the handle."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the sweep."""
+        self.close()
+
+    def _phase(self, final_phase: SweepPhase | None, runs_total: int | None) -> SweepPhase:
+        if final_phase is not None:
+            return final_phase
+        if self.is_paused:
+            return SweepPhase.PAUSED
+        return SweepPhase.PLANNING if runs_total is None else SweepPhase.RUNNING
+
+
+def run_spec(
+    entry: ModelEntry,
+    spec: SweepSpec,
+    *,
+    output: OutputPlace | None = None,
+    options: SweepRunOptions | None = None,
+    progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
+) -> SweepRecord:
+    """Run `spec` to its end and return its record; for hosts that may block.
+
+    Args:
+        entry: The model the spec names.
+        spec: The study.
+        output: Where the files go, memory when None.
+        options: Settings that change no result.
+        progress: Called with each event and, about five times a second, with the progress.
+
+    Raises:
+        NeedsNativeError: This target must not block.
+        SweepFailedError: The sweep ended on its own error.
+        SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
+        HenadError: Whatever `SweepRun.start` raises.
+    """
+    return current().run_spec(
+        entry, spec, output=output or MemoryOutput(), options=options or SweepRunOptions(), progress=progress
+    )
+
+
+def plan_spec(
+    entry: ModelEntry,
+    spec: SweepSpec,
+    *,
+    output: OutputPlace | None = None,
+    options: SweepRunOptions | None = None,
+    target: Target | None = None,
+) -> SweepOutline:
+    """Plan and probe `spec` without running or writing anything, and return the outline a sweep of it would have.
+
+    Raises:
+        ProbeError: None of the configs tried can be built.
+        HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
+    """
+    target = current() if target is None else target
+    options = SweepRunOptions() if options is None else options
+    target.check(entry, options)
+    plan = _plan(entry, spec)
+    target.check_output(MemoryOutput() if output is None else output)
+    probe = Probe(entry, plan).run_to_end()
+    measure = MeasurePlan.bind(plan, probe.columns)
+    return make_outline(entry, plan, probe, measure, options, target.surroundings().resources, dry_run=True)
+
+
+def remaining_time(
+    elapsed: float, runs_total: int, runs_finished: int, active_runs: tuple[ActiveRun, ...]
+) -> float | None:
+    """Return the seconds left for `runs_total` runs, at the pace of `elapsed` seconds so far.
+
+    The pace counts the `runs_finished` runs and, of each run in progress, the share of its ticks it has stepped:
+    ``elapsed * max(total - done, 0) / done``. None before any progress, and for a time no float can hold.
+    """
+    stepped = sum(min(active.tick / active.end_tick, 1.0) for active in active_runs if active.end_tick > 0)
+    done = runs_finished + stepped
+    if done <= 0:
+        return None
+    try:
+        left = elapsed * max(runs_total - done, 0.0) / done
+    except OverflowError:
+        return None
+    return left if left < _LONGEST_S else None
+
+
+_LONGEST_S = float(1 << 64)
+"""Seconds past which a time left is not told: the longest duration of the reference."""
+
+
+def _plan(entry: ModelEntry, spec: SweepSpec) -> Plan:
+    if spec.model != entry.id:
+        raise ModelMismatchError(spec.model, entry.id)
+    return spec.plan(entry.schema())
+
+
+def _abandon(control: SweepControl, runner: Runner) -> None:
+    """End a sweep whose handle was dropped."""
+    control.abort()
+    runner.notify()

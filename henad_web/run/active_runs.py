@@ -1,0 +1,107 @@
+"""Runs in progress with the tick each has reached, and finished runs that wait for an earlier one.
+
+Written by the side that pumps, read by the host: each change swaps one tuple, so a reader never sees half of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from henad_web.explore.outcomes import PlannedRun
+
+__all__ = ["ActiveRun", "ActiveRuns", "RunWatch"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRun:
+    """One run in progress.
+
+    Attributes:
+        run: Which run of the plan.
+        tick: Tick it has reached.
+        end_tick: Tick it ends on unless its stop condition holds sooner.
+    """
+
+    run: PlannedRun
+    tick: int
+    end_tick: int
+
+
+class ActiveRuns:
+    """Table of the runs in progress."""
+
+    def __init__(self) -> None:
+        self._stepping: dict[int, ActiveRun] = {}
+        self._waiting: set[int] = set()
+        self._listed: tuple[ActiveRun, ...] = ()
+        self._waiting_count = 0
+
+    def list(self) -> tuple[ActiveRun, ...]:
+        """Return the runs in progress, by run id."""
+        return self._listed
+
+    @property
+    def waiting_count(self) -> int:
+        """Number of finished runs that wait for an earlier one to be committed."""
+        return self._waiting_count
+
+    def watch(self, run: PlannedRun, end_tick: int) -> RunWatch:
+        """List `run` at tick 0 and return the watch that moves it on."""
+        self._put(run.run_id, ActiveRun(run, 0, end_tick))
+        return RunWatch(self, run.run_id)
+
+    def mark_committed(self, run_id: int) -> None:
+        """Take run `run_id` off the runs that wait."""
+        self._waiting.discard(run_id)
+        self._waiting_count = len(self._waiting)
+
+    def reach(self, run_id: int, tick: int) -> None:
+        """Record that run `run_id` has reached `tick`; a run not listed is ignored."""
+        active = self._stepping.get(run_id)
+        if active is not None and active.tick != tick:
+            self._put(run_id, replace(active, tick=tick))
+
+    def finish(self, run_id: int) -> None:
+        """Move run `run_id` from the runs in progress to those that wait."""
+        self._waiting.add(run_id)
+        self._waiting_count = len(self._waiting)
+        self.drop(run_id)
+
+    def drop(self, run_id: int) -> None:
+        """Take run `run_id` off the runs in progress. An abandoned run never waits."""
+        if self._stepping.pop(run_id, None) is not None:
+            self._publish()
+
+    def clear(self) -> None:
+        """Drop every run in progress and every one that waits, as an abort does."""
+        self._stepping.clear()
+        self._waiting.clear()
+        self._waiting_count = 0
+        self._publish()
+
+    def _put(self, run_id: int, active: ActiveRun) -> None:
+        self._stepping[run_id] = active
+        self._publish()
+
+    def _publish(self) -> None:
+        self._listed = tuple(self._stepping[run_id] for run_id in sorted(self._stepping))
+
+
+@dataclass(frozen=True, slots=True)
+class RunWatch:
+    """One run's entry in an `ActiveRuns` table."""
+
+    active_runs: ActiveRuns
+    run_id: int
+
+    def reach(self, tick: int) -> None:
+        """Record the tick the run has reached."""
+        self.active_runs.reach(self.run_id, tick)
+
+    def finish(self) -> None:
+        """Move the run to those that wait to be committed."""
+        self.active_runs.finish(self.run_id)
+
+    def drop(self) -> None:
+        """Take the run off the table without an outcome."""
+        self.active_runs.drop(self.run_id)

@@ -1,0 +1,207 @@
+"""Lanes: the places where runs are stepped, and the one that steps them inside the caller.
+
+A lane takes a run, advances it when polled (or on its own thread or process) and reports. It obeys commands and never
+decides anything about a sweep: order, files and events are the sweep's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from henad_web.run.cursor import RunCursor
+from henad_web.run.slices import SliceSize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from henad_web.explore.measure import MeasurePlan
+    from henad_web.explore.outcomes import PlannedRun, RunOutcome
+    from henad_web.model.entry import ModelEntry
+    from henad_web.run.pause_clock import Clock
+    from henad_web.run.requests import RunRequest
+
+__all__ = [
+    "CommandAcknowledged",
+    "InProcessLane",
+    "LaneCommand",
+    "LaneReport",
+    "Lanes",
+    "RunAdvanced",
+    "RunEnded",
+    "RunStarted",
+    "RunView",
+]
+
+
+class LaneCommand(StrEnum):
+    """What a sweep tells its lanes."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    ABORT = "abort"
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A lane has built `run`, or failed to; its outcome follows."""
+
+    run: PlannedRun
+
+
+@dataclass(frozen=True, slots=True)
+class RunAdvanced:
+    """Run `run_id` has reached `tick`, its latest steps taking `pace_s` seconds each."""
+
+    run_id: int
+    tick: int
+    pace_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run has its outcome."""
+
+    outcome: RunOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAcknowledged:
+    """A lane obeys `command`: nothing it holds will move until the next one."""
+
+    command: LaneCommand
+
+
+LaneReport = RunStarted | RunAdvanced | RunEnded | CommandAcknowledged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunView:
+    """The run in progress, to draw.
+
+    Attributes:
+        run_id: Which run.
+        tick: The tick shown.
+        grid: Cell states, uint8 ``(height, width)``, a copy; None for a model without a grid.
+        palette: Colour of each state, ``(red, green, blue)`` 0 to 255.
+    """
+
+    run_id: int
+    tick: int
+    grid: NDArray[np.uint8] | None
+    palette: tuple[tuple[int, int, int], ...]
+
+
+class Lanes(Protocol):
+    """Where a sweep's runs are stepped.
+
+    - `submit` takes a run and answers True, or answers False while every lane is busy.
+    - `poll` returns what happened since the last poll; lanes inside the caller do one bounded piece of work here.
+    - `command` passes pause, resume or abort on; each lane acknowledges in a later poll. After an abort no outcome of
+      a run that was in progress is reported.
+    - `view` shows the run in progress of a lane inside the caller, None elsewhere.
+    - `close` gives up all runs and frees what the lanes hold.
+    """
+
+    def submit(self, request: RunRequest) -> bool:
+        """Take `request`, or return False while there is no room."""
+
+    def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
+        """Return the reports since the last poll, doing at most one bounded piece of work.
+
+        Args:
+            time_left_s: Seconds the caller can spare, None for no limit; passed by less than one step.
+        """
+
+    def command(self, command: LaneCommand) -> None:
+        """Pass `command` to every lane."""
+
+    def view(self) -> RunView | None:
+        """Return the run in progress, to draw."""
+
+    def close(self) -> None:
+        """Give up every run."""
+
+
+class InProcessLane:
+    """One lane that steps its run inside `poll`.
+
+    Args:
+        entry: The model.
+        measure: When to sample and what to keep.
+        timeout_s: Seconds after which a run is given up, None for no limit.
+        slice_target_s: Seconds a slice aims at.
+        clock: Monotonic clock.
+    """
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        measure: MeasurePlan,
+        *,
+        timeout_s: float | None,
+        slice_target_s: float,
+        clock: Clock,
+    ) -> None:
+        self._entry, self._measure, self._timeout_s = entry, measure, timeout_s
+        self._slice_target_s, self._clock = slice_target_s, clock
+        self._cursor: RunCursor | None = None
+        self._is_built = False
+        self._slice = SliceSize(slice_target_s)
+        self._obeys = LaneCommand.RESUME
+        self._acknowledgements: list[LaneReport] = []
+
+    def submit(self, request: RunRequest) -> bool:
+        """Take `request` unless a run is in progress or the lane is not running."""
+        if self._cursor is not None or self._obeys is not LaneCommand.RESUME:
+            return False
+        self._cursor = RunCursor(self._entry, self._measure, request, self._timeout_s, self._clock)
+        self._is_built = False
+        self._slice = SliceSize(self._slice_target_s)
+        return True
+
+    def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
+        """Build the run or advance it by one slice, and report."""
+        reports, self._acknowledgements = self._acknowledgements, []
+        cursor = self._cursor
+        if cursor is None or self._obeys is not LaneCommand.RESUME:
+            return reports
+        if self._is_built:
+            return [*reports, self._advance(cursor, time_left_s)]
+        cursor.build()
+        self._is_built = True
+        return [*reports, RunStarted(cursor.request.run)]
+
+    def _advance(self, cursor: RunCursor, time_left_s: float | None) -> LaneReport:
+        steps = self._slice.within(time_left_s)
+        started = self._clock()
+        outcome = cursor.advance(steps)
+        self._slice.adapt(self._clock() - started, steps)
+        if outcome is None:
+            return RunAdvanced(cursor.request.run.run_id, cursor.tick, self._slice.pace_s)
+        self._cursor = None
+        return RunEnded(outcome)
+
+    def command(self, command: LaneCommand) -> None:
+        """Obey `command` at once; the acknowledgement comes with the next poll."""
+        self._obeys = command
+        if command is LaneCommand.ABORT:
+            self._cursor = None
+        self._acknowledgements.append(CommandAcknowledged(command))
+
+    def view(self) -> RunView | None:
+        """Return the run in progress as a copy, None when there is none or its model cannot be drawn."""
+        cursor = self._cursor
+        if cursor is None or cursor.state is None:
+            return None
+        grid = cursor.state.grid
+        copied = None if grid is None else np.array(grid, dtype=np.uint8, copy=True)
+        return RunView(cursor.request.run.run_id, cursor.tick, copied, self._entry.metadata.palette)
+
+    def close(self) -> None:
+        """Give up the run in progress."""
+        self._cursor = None

@@ -1,0 +1,77 @@
+"""Settings of a sweep that change nothing in its results: how many at once, how much memory, whom to wake.
+
+Owns the options as a value. Reads no environment and chooses no defaults of a target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from henad_web.errors import UsageError
+from henad_web.run.layout import Concurrency, parse_concurrency
+
+if TYPE_CHECKING:
+    from henad_web.explore.shards import Shard
+    from henad_web.explore.spec_file import LoadedSpec, SpecSource
+    from henad_web.output.build import BuildRecord
+
+__all__ = ["SweepRunOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRunOptions:
+    """Settings of one `SweepRun`. None of them changes a result.
+
+    Attributes:
+        concurrency: Runs kept going at once, ``"auto"`` to let the target decide.
+        memory_budget: Host bytes for all live runs together, None for no limit.
+        gpu_memory_budget: Device bytes for all live GPU runs together, None for the device's largest buffer.
+        series_budget: Bytes of series that the events carry, None for the target's default. The files keep every
+            series.
+        retry_failed: Whether a resume reruns the runs that failed.
+        shard: The part of the plan to run, None for all of it.
+        spec_source: Where the spec came from, for the manifest.
+        provenance: Build of the program that calls, for the manifest.
+        wake: Called once after each event is queued, on the thread that pumps. It must not block. It may call
+            `try_recv`, `progress`, `pause`, `resume` and `abort`.
+
+    Raises:
+        ConcurrencyError: `concurrency` is neither ``"auto"`` nor a count of at least 1.
+        UsageError: A budget is negative or not a whole number.
+    """
+
+    concurrency: Concurrency = "auto"
+    memory_budget: int | None = None
+    gpu_memory_budget: int | None = None
+    series_budget: int | None = None
+    retry_failed: bool = False
+    shard: Shard | None = None
+    spec_source: SpecSource | None = None
+    provenance: BuildRecord | None = None
+    wake: Callable[[], None] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "concurrency", parse_concurrency(self.concurrency))
+        for name in ("memory_budget", "gpu_memory_budget", "series_budget"):
+            _check_budget(name, getattr(self, name))
+
+    @classmethod
+    def from_loaded(cls, loaded: LoadedSpec, **fields: object) -> SweepRunOptions:
+        """Return the options a spec file asks for: its source and ``[execution]``; `fields` of the caller win."""
+        execution = loaded.execution
+        given: dict[str, Any] = {
+            "concurrency": execution.concurrent,
+            "memory_budget": execution.memory,
+            "gpu_memory_budget": execution.gpu_memory,
+            "spec_source": loaded.source,
+        }
+        return cls(**{**given, **fields})
+
+
+def _check_budget(name: str, budget: object) -> None:
+    if budget is None:
+        return
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
+        raise UsageError(f"{name} is {budget!r}; allowed: a whole number of bytes from 0, or None for no limit")

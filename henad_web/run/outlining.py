@@ -1,0 +1,68 @@
+"""Puts together the outline of a sweep from its plan and its probe. A pure function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from henad_web.explore.shards import WHOLE
+from henad_web.run.layout import MachineResources, choose_layout
+from henad_web.run.outline import SweepOutline
+
+if TYPE_CHECKING:
+    from henad_web.explore.measure import MeasurePlan
+    from henad_web.explore.plan import Plan
+    from henad_web.model.entry import ModelEntry
+    from henad_web.run.options import SweepRunOptions
+    from henad_web.run.probe import ProbeReport
+
+__all__ = ["make_outline", "series_rows_a_run"]
+
+
+def make_outline(
+    entry: ModelEntry,
+    plan: Plan,
+    probe: ProbeReport,
+    measure: MeasurePlan,
+    options: SweepRunOptions,
+    resources: MachineResources,
+    *,
+    dry_run: bool = False,
+) -> SweepOutline:
+    """Return the outline of running `plan` with `options` on `resources`."""
+    shard = options.shard or WHOLE
+    pending = shard.run_count(plan.run_count)
+    budgeted = MachineResources(
+        workers=resources.workers,
+        memory_budget=options.memory_budget,
+        gpu_memory_budget=options.gpu_memory_budget,
+        can_spawn=resources.can_spawn,
+    )
+    metadata = entry.metadata
+    layout = choose_layout(
+        options.concurrency, budgeted, metadata.backend, probe, pending, inner_threads=metadata.inner_threads
+    )
+    return SweepOutline(
+        model=entry.id,
+        backend=metadata.backend,
+        configs=plan.config_count,
+        replicates=plan.replicates,
+        runs=plan.run_count,
+        blocks=plan.blocks,
+        shard=shard,
+        skipped=0,
+        pending=pending,
+        layout=layout,
+        projected_bytes=layout.projected_bytes(probe),
+        series_rows=pending * series_rows_a_run(plan),
+        stat_columns=measure.columns,
+        reducer_columns=measure.reducer_columns,
+        dry_run=dry_run,
+    )
+
+
+def series_rows_a_run(plan: Plan) -> int:
+    """Return the series rows of a run that takes all its steps: its cadence, and the last tick where that is off it."""
+    cadence, steps = plan.spec.measure.series_cadence, plan.spec.run.steps
+    if cadence == 0:
+        return 0
+    return steps // cadence + 1 + (steps % cadence > 0)

@@ -1,0 +1,297 @@
+"""One sweep as a state machine: probing, running, ended.
+
+`pump()` does one bounded piece of work and answers when to be called again. Nothing here knows where it runs, who calls
+it or how long a frame is; it never blocks and reads time only from the clock it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from henad_web.channel import OutputNotice, OutputPaused, SweepChannel
+from henad_web.errors import HenadError, OutputFullError, SweepFailedError
+from henad_web.explore.measure import MeasurePlan
+from henad_web.model.faults import FAULTS, Phase, fault_of
+from henad_web.output.record import SweepEnd, SweepRecord, SweepReport
+from henad_web.output.writer import ResultsWriter
+from henad_web.run.answers import IDLE, NOW, Answer
+from henad_web.run.lanes import (
+    CommandAcknowledged,
+    LaneCommand,
+    LaneReport,
+    Lanes,
+    RunAdvanced,
+    RunEnded,
+    RunStarted,
+    RunView,
+)
+from henad_web.run.outline import SweepOutline
+from henad_web.run.outlining import make_outline
+from henad_web.run.probe import Probe, ProbeReport
+from henad_web.run.reorder import ReorderBuffer
+from henad_web.run.requests import RunRequest
+
+if TYPE_CHECKING:
+    from henad_web.explore.outcomes import PlannedRun, RunOutcome
+    from henad_web.explore.plan import Plan
+    from henad_web.model.entry import ModelEntry
+    from henad_web.output.manifest import RuntimeRecord
+    from henad_web.output.store import FileStore
+    from henad_web.run.active_runs import ActiveRuns, RunWatch
+    from henad_web.run.control import SweepControl
+    from henad_web.run.layout import ExecutionLayout, MachineResources
+    from henad_web.run.options import SweepRunOptions
+    from henad_web.run.pause_clock import Clock
+
+__all__ = ["Surroundings", "Sweep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a target lends a sweep.
+
+    Attributes:
+        clock: Monotonic clock, seconds.
+        wall_clock: Seconds since the epoch, for the manifest.
+        resources: What lanes can be spread over.
+        runtime: The machine, for the manifest.
+        argv: Command line, for the manifest; empty without one.
+        make_lanes: Makes the lanes for a model, its measuring, a layout and a timeout in seconds.
+    """
+
+    clock: Clock
+    wall_clock: Clock
+    resources: MachineResources
+    runtime: RuntimeRecord
+    argv: tuple[str, ...]
+    make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, float | None], Lanes]
+
+
+class Sweep:
+    """Runs a plan, one bounded piece of work a pump.
+
+    Args:
+        entry: The model.
+        plan: What to run.
+        store: Where the files go; checked to be free already.
+        channel: Where events go.
+        control: Pause, resume and abort, set by the host.
+        active_runs: Table of runs in progress, read by the host.
+        options: Settings that change no result.
+        around: What the target lends.
+    """
+
+    def __init__(
+        self,
+        *,
+        entry: ModelEntry,
+        plan: Plan,
+        store: FileStore,
+        channel: SweepChannel,
+        control: SweepControl,
+        active_runs: ActiveRuns,
+        options: SweepRunOptions,
+        around: Surroundings,
+    ) -> None:
+        self._entry, self._plan, self._store, self.channel = entry, plan, store, channel
+        self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
+        self._probe = Probe(entry, plan)
+        self._writer: ResultsWriter | None = None
+        self._runs: _Runs | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last event has been sent."""
+        return self.channel.counters.final_phase is not None
+
+    def pump(self, time_left_s: float | None = None) -> Answer:
+        """Do one bounded piece of work: a build, a slice, a written run, a change of stage.
+
+        Args:
+            time_left_s: Seconds the caller can spare for a slice, None for no limit; passed by less than one step.
+
+        Returns:
+            When to pump again. An error outside every run ends the sweep with `Failed`; none is raised.
+        """
+        if self.is_over:
+            return IDLE
+        try:
+            return self._probing() if self._runs is None else self._running(self._runs, time_left_s)
+        except FAULTS as error:
+            self._fail(error)
+            return IDLE
+
+    def view(self) -> RunView | None:
+        """Return the run in progress of a lane inside the caller, to draw; looking changes nothing."""
+        return None if self._runs is None or self.is_over else self._runs.lanes.view()
+
+    def _probing(self) -> Answer:
+        if self.control.is_paused:
+            return IDLE
+        report = self._probe.advance(hurry=self.control.is_aborted)
+        if report is not None:
+            self._runs = self._open(report)
+        return NOW
+
+    def _open(self, probe: ProbeReport) -> _Runs:
+        plan, options, around = self._plan, self._options, self._around
+        measure = MeasurePlan.bind(plan, probe.columns)
+        outline = make_outline(self._entry, plan, probe, measure, options, around.resources)
+        writer = ResultsWriter(
+            self._store,
+            plan=plan,
+            entry=self._entry,
+            spec_source=options.spec_source,
+            outline=outline,
+            runtime=around.runtime,
+            provenance=options.provenance,
+            wall_clock=around.wall_clock,
+            argv=around.argv,
+            concurrency=options.concurrency,
+            memory_budget=options.memory_budget,
+            gpu_memory_budget=options.gpu_memory_budget,
+        )
+        found = writer.begin()
+        self._writer = writer  # from here on the place is ours, and a failure is written into its manifest
+        lanes = around.make_lanes(self._entry, measure, outline.layout, plan.spec.run.timeout_s)
+        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs)
+        self.channel.planned(outline)
+        for warning in (*map(OutputNotice, found), *plan.warnings()):
+            self.channel.warned(warning)
+        return runs
+
+    def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:
+        try:
+            answer = runs.pump(time_left_s)
+            if not isinstance(answer, SweepEnd):
+                return answer
+            self._finish(runs, answer)
+        except OutputFullError as error:
+            if self.control.is_aborted:
+                raise
+            if self.control.pause():
+                self.channel.warned(OutputPaused(str(error)))
+        return IDLE
+
+    def _finish(self, runs: _Runs, end: SweepEnd) -> None:
+        runs.close()
+        manifest = runs.writer.finish(end)
+        report = SweepReport(
+            end=end,
+            counts=runs.writer.counts,
+            elapsed=self.control.clock.elapsed(),
+            output_dir=self._store.path,
+            outline=runs.outline,
+        )
+        record = SweepRecord(report=report, manifest=manifest, files=self._store.files())
+        self._store.close()
+        self.channel.finish(record)
+
+    def _fail(self, error: BaseException) -> None:
+        """End the sweep on `error`: what is written stays, and the manifest says failed if it can still be written."""
+        self.control.abort()
+        if not isinstance(error, HenadError):
+            error = SweepFailedError(fault_of(Phase.SWEEPING, error, None).text)
+        try:
+            if self._runs is not None:
+                self._runs.close()
+            if self._writer is not None:
+                self._writer.fail()
+        except FAULTS as second:  # the first error is the one to tell
+            error.add_note(f"and then {second!r}")
+        finally:
+            self._store.close()
+            self.channel.fail(error)
+
+
+class _Runs:
+    """The running stage: hands runs to lanes and writes their outcomes in plan order."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        outline: SweepOutline,
+        writer: ResultsWriter,
+        lanes: Lanes,
+        channel: SweepChannel,
+        control: SweepControl,
+        active_runs: ActiveRuns,
+    ) -> None:
+        self.outline, self.writer, self.lanes = outline, writer, lanes
+        self._plan, self._channel, self._control, self._active_runs = plan, channel, control, active_runs
+        shard = outline.shard
+        self._unsent: Iterator[PlannedRun] = (run for run in plan.runs() if shard.holds(run.run_id))
+        self._next_request: RunRequest | None = None
+        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(iter(range(shard.index, plan.run_count, shard.count)))
+        self._unwritten: RunOutcome | None = None
+        self._watches: dict[int, RunWatch] = {}
+        self._told = LaneCommand.RESUME
+
+    def pump(self, time_left_s: float | None) -> Answer | SweepEnd:
+        """Write one finished run, or let the lanes work; return how the batch ended once it has."""
+        if self._write_one():
+            return NOW
+        if self._control.is_aborted:
+            self.lanes.command(LaneCommand.ABORT)
+            return SweepEnd.ABORTED
+        if self._finished.is_done:
+            return SweepEnd.COMPLETE
+        return NOW if self._drive(time_left_s) else IDLE
+
+    def close(self) -> None:
+        """Give up every run in progress and every one that waits."""
+        self.lanes.close()
+        self._finished.clear()
+        self._watches.clear()
+        self._active_runs.clear()
+
+    def _write_one(self) -> bool:
+        outcome = self._finished.pop_ready() if self._unwritten is None else self._unwritten
+        if outcome is None:
+            return False
+        self._unwritten = outcome  # kept until it is written: a full disk loses nothing
+        self.writer.write_run(outcome)
+        self._unwritten = None
+        self._active_runs.mark_committed(outcome.run.run_id)
+        self._channel.run_committed(outcome)
+        return True
+
+    def _drive(self, time_left_s: float | None) -> bool:
+        """Pass a change of the control on, hand out runs, hear the lanes; return whether anything moved."""
+        wanted = LaneCommand.PAUSE if self._control.is_paused else LaneCommand.RESUME
+        if wanted is not self._told:
+            self.lanes.command(wanted)
+            self._told = wanted
+        has_moved = wanted is LaneCommand.RESUME and self._submit()
+        for report in self.lanes.poll(time_left_s):
+            has_moved = self._hear(report) or has_moved
+        return has_moved
+
+    def _submit(self) -> bool:
+        """Hand runs out until every lane is busy; return whether any was taken."""
+        was_taken = False
+        while True:
+            if self._next_request is None:
+                run = next(self._unsent, None)
+                if run is None:
+                    return was_taken
+                self._next_request = RunRequest.of(self._plan, run)
+            if not self.lanes.submit(self._next_request):
+                return was_taken
+            self._next_request, was_taken = None, True
+
+    def _hear(self, report: LaneReport) -> bool:
+        match report:
+            case RunStarted(run):
+                self._watches[run.run_id] = self._active_runs.watch(run, self._plan.total_ticks)
+            case RunAdvanced(run_id, tick):
+                self._watches[run_id].reach(tick)
+            case RunEnded(outcome):
+                run_id = outcome.run.run_id
+                self._watches.pop(run_id).finish()
+                self._finished.insert(run_id, outcome)
+            case CommandAcknowledged():
+                return False
+        return True

@@ -1,0 +1,82 @@
+"""The probe: one build a call, until a config builds; the last config for its size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+import henad_web as hw
+from henad_web.model.params import ParamValue
+from henad_web.run.probe import Probe
+from tests.shared.toy_models import DividesAtBuild, Toy, entry_of
+
+built: list[int] = []
+
+
+class Sized(DividesAtBuild):
+    """Notes each build; its size is its value."""
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        built.append(int(params["value"]))
+        super().__init__(params, seed)
+        self.heap_bytes = self.value
+
+
+def probe_of(*values: int, model: type[Toy] = Sized) -> Probe:
+    built.clear()
+    entry = entry_of(model)
+    factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=values))
+    spec = hw.SweepSpec(model="toy", blocks=(hw.BlockSpec(factors=(factor,)),))
+    return Probe(entry, spec.plan(entry.schema()))
+
+
+def test_it_builds_one_config_a_call_and_skips_those_that_fail() -> None:
+    probe = probe_of(0, 0, 5, 7, 9)
+    for count in (1, 2, 3, 4):
+        assert probe.advance() is None
+        assert len(built) == count
+    report = probe.advance()
+    assert report is not None
+    assert built == [0, 0, 5, 9], "the last config tells its size"
+    assert report.params == (5,)
+    assert (report.heap_bytes, report.population, report.columns) == (9, 8, ("Ticks",))
+
+
+def test_a_fault_of_the_last_config_is_a_run_s_affair() -> None:
+    report = probe_of(5, 7, 0).run_to_end()
+    assert report.heap_bytes == 5
+
+
+def test_one_config_is_built_once() -> None:
+    probe_of(5).run_to_end()
+    assert built == [5]
+
+
+def test_equal_configs_are_built_once() -> None:
+    probe_of(5, 5).run_to_end()
+    assert built == [5]
+
+
+def test_eight_configs_that_fail_end_the_sweep_with_each_named() -> None:
+    with pytest.raises(hw.ProbeError) as caught:
+        probe_of(*[0] * 9, 3).run_to_end()
+    assert len(built) == 8
+    assert [config_id for config_id, _ in caught.value.faults] == list(range(8))
+    assert "config 7: while building the model, ZeroDivisionError at toy_models.py:" in str(caught.value)
+
+
+def test_a_hurried_probe_settles_for_the_first_config_that_builds() -> None:
+    probe = probe_of(5, 7)
+    assert probe.advance(hurry=True) is None
+    assert probe.advance(hurry=True) is not None
+    assert built == [5]
+
+
+def test_statistics_that_fail_are_a_failed_build() -> None:
+    class Mute(Toy):
+        def stats(self) -> dict[str, float]:
+            raise OSError("no statistics")
+
+    with pytest.raises(hw.ProbeError, match="no statistics"):
+        probe_of(1, model=Mute).run_to_end()
