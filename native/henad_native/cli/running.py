@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -85,7 +85,7 @@ def _sweep(
     except hw.PlanError as error:
         raise hw.PlanError(loaded.locate(error.problems)) from error
     except hw.SweepInterruptedError as interrupted:
-        return interrupted.record
+        return cast(hw.SweepRecord, interrupted.record)
 
 
 @contextmanager

@@ -1,0 +1,44 @@
+"""Models for the tests of the command line, loaded there by ``--models tests.native.cli_models:NAME``."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from henad_web.model.registry import ModelSet
+from tests.shared.toy_models import Divides, Inverse, Toy, entry_of
+
+
+class PressesCtrlC(Toy):
+    """Asks its own process to stop at tick 5, as a terminal would, and goes on."""
+
+    def before_step(self) -> None:
+        if self.tick == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+class Terminates(Toy):
+    """Asks its own process to end at tick 5, as a batch system would, and goes on."""
+
+    def before_step(self) -> None:
+        if self.tick == 5:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+DIVIDES = entry_of(Divides, id="divides")
+TOYS = ModelSet(
+    [
+        DIVIDES,
+        entry_of(Inverse, id="inverse", stats=("Inverse",)),
+        entry_of(PressesCtrlC, id="presses_ctrl_c"),
+        entry_of(Terminates, id="terminates"),
+    ]
+)
+
+
+def make_toys() -> ModelSet:
+    """Return the toys, as a function does that a command line names."""
+    return TOYS
+
+
+NEITHER = "a text"

@@ -1,0 +1,206 @@
+"""The command's sentences, exactly."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from henad_native.cli.display import BarDisplay, LineDisplay, QuietDisplay, choose_display
+from henad_native.cli.exits import ExitCode
+from henad_native.cli.running import exit_code
+from henad_native.cli.summary import summary_table
+from henad_native.cli.texts import byte_text, duration_text, failure_line, outline_lines, progress_text, written_line
+from henad_web.channel import SweepPhase
+from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
+from henad_web.explore.plan import PlannedBlock
+from henad_web.explore.shards import Shard
+from henad_web.explore.spec import DesignKind
+from henad_web.handle import SweepProgress
+from henad_web.model.entry import Backend
+from henad_web.output.record import Counts, SweepEnd, SweepReport
+from henad_web.run.active_runs import ActiveRun
+from henad_web.run.layout import ExecutionLayout
+from henad_web.run.outline import SweepOutline
+
+
+def progress(
+    *, done: int = 12, failed: int = 0, skipped: int = 0, remaining: float | None = None, elapsed: float = 4.0
+) -> SweepProgress:
+    return SweepProgress(
+        phase=SweepPhase.RUNNING,
+        end=None,
+        runs_total=60,
+        runs_skipped=skipped,
+        runs_done=done,
+        runs_waiting=0,
+        runs_failed=failed,
+        elapsed=elapsed,
+        remaining=remaining,
+        active_runs=(ActiveRun(PlannedRun(12, 6, 0, 1), tick=50, end_tick=100),),
+    )
+
+
+def outline(**changes: object) -> SweepOutline:
+    fields: dict[str, object] = {
+        "model": "sir",
+        "backend": Backend.CPU,
+        "configs": 3,
+        "replicates": 2,
+        "runs": 6,
+        "blocks": (PlannedBlock(design=DesignKind.ZIP, first_config=0, config_count=3, design_seed=None),),
+        "shard": Shard(0, 1),
+        "skipped": 0,
+        "pending": 6,
+        "layout": ExecutionLayout(cpu_lanes=2, threads_per_lane=1),
+        "projected_bytes": 1536,
+        "series_rows": 36,
+        "stat_columns": ("Infected",),
+        "reducer_columns": ("Infected:final",),
+    }
+    return SweepOutline(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def report(*, end: SweepEnd = SweepEnd.COMPLETE, counts: Counts, skipped: int = 0) -> SweepReport:
+    return SweepReport(end=end, counts=counts, elapsed=12.0, output_dir="out", outline=outline(skipped=skipped))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0.0s"),
+        (4.24, "4.2s"),
+        (9.949, "9.9s"),
+        (9.96, "10s"),
+        (42.4, "42s"),
+        (59.6, "1m 00s"),
+        (187.0, "3m 07s"),
+        (3599.6, "1h 00m"),
+        (7500.0, "2h 05m"),
+        (360_000.0, "100h 00m"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1023, "1023 bytes"),
+        (1024, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        (1024**2 - 1, "1.0 MiB"),
+        (3 * 1024**3, "3.0 GiB"),
+        (5 * 1024**4, "5.0 TiB"),
+        (5000 * 1024**4, "5000.0 TiB"),
+    ],
+)
+def test_sizes(count: int, text: str) -> None:
+    assert byte_text(count) == text
+
+
+def test_progress_tells_only_what_is_known() -> None:
+    assert progress_text(progress()) == "12 of 60 runs"
+    assert progress_text(progress(failed=1, remaining=16.0)) == "12 of 60 runs · 1 failed · about 16s left"
+    assert progress_text(progress(skipped=30, remaining=0.0)) == "12 of 60 runs · 30 kept · about 0.0s left"
+
+
+def test_a_failed_run_is_one_line() -> None:
+    outcome = RunOutcome(
+        run=PlannedRun(7, 3, 1, 99),
+        run_key="0" * 16,
+        status=RunStatus.TIMED_OUT,
+        stop_reason=StopReason.TIMEOUT,
+        ticks=5,
+        population=1,
+        build_ms=0.0,
+        wall_ms=1.0,
+        reducers={},
+        series=Series.empty(1),
+        note="timed out after 1 s at tick 5",
+    )
+    assert failure_line(outcome) == "run 7 (config 3, rep 1, seed 99): timed_out: timed out after 1 s at tick 5"
+
+
+def test_an_outline_is_a_block_of_aligned_lines() -> None:
+    assert list(outline_lines("An epidemic", outline())) == [
+        "sweep of An epidemic (sir): 3 configs x 2 replicates = 6 runs",
+        "  block 0       zip, 3 configs",
+        "  layout        2 lanes of 1 thread each",
+        "  memory        1.5 KiB projected for concurrent runs",
+        "  series rows   36",
+    ]
+
+
+def test_an_outline_of_a_sampled_design_names_its_seed() -> None:
+    block = PlannedBlock(design=DesignKind.LHS, first_config=0, config_count=1, design_seed=5)
+    lines = list(outline_lines("An epidemic", outline(blocks=(block,))))
+    assert lines[1] == "  block 0       lhs, 1 config, design seed 5"
+
+
+def test_an_outline_warns_past_ten_million_series_rows() -> None:
+    assert "series_every" not in list(outline_lines("", outline(series_rows=10_000_000)))[-1]
+    assert "series_every" in list(outline_lines("", outline(series_rows=10_000_001)))[-1]
+
+
+def test_the_closing_line_counts_every_kind() -> None:
+    counts = Counts(rows=6, ok=3, non_finite=1, failed=2)
+    assert written_line(report(counts=counts)) == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed"
+    resumed = written_line(report(counts=counts, skipped=4))
+    assert resumed == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed; 4 kept from before"
+
+
+@pytest.mark.parametrize(
+    ("end", "counts", "code"),
+    [
+        (SweepEnd.COMPLETE, Counts(rows=2, ok=2, non_finite=0, failed=0), ExitCode.FINE),
+        (SweepEnd.COMPLETE, Counts(rows=0, ok=0, non_finite=0, failed=0), ExitCode.FINE),
+        (SweepEnd.COMPLETE, Counts(rows=2, ok=1, non_finite=1, failed=0), ExitCode.RUNS_NOT_OK),
+        (SweepEnd.COMPLETE, Counts(rows=2, ok=0, non_finite=0, failed=2), ExitCode.RUNS_NOT_OK),
+        (SweepEnd.ABORTED, Counts(rows=2, ok=2, non_finite=0, failed=0), ExitCode.ERROR),
+        (SweepEnd.DEVICE_LOST, Counts(rows=2, ok=2, non_finite=0, failed=0), ExitCode.ERROR),
+    ],
+)
+def test_exit_codes(end: SweepEnd, counts: Counts, code: ExitCode) -> None:
+    assert exit_code(report(end=end, counts=counts)) == code
+
+
+def test_a_terminal_gets_a_bar_and_a_pipe_gets_lines() -> None:
+    terminal, pipe = Console(file=io.StringIO(), force_terminal=True), Console(file=io.StringIO())
+    assert type(choose_display(terminal, quiet=False)) is BarDisplay
+    assert type(choose_display(pipe, quiet=False)) is LineDisplay
+    assert type(choose_display(terminal, quiet=True)) is QuietDisplay
+
+
+def test_the_bar_shows_the_counts_and_leaves_what_was_told() -> None:
+    written = io.StringIO()
+    with BarDisplay(Console(file=written, force_terminal=True, width=120)) as display:
+        display.show(progress(failed=1, remaining=16.0))
+        display.tell("run 7 failed")
+    assert "12 of 60 runs · 1 failed · about 16s left" in written.getvalue()
+    assert "run 7 failed\n" in written.getvalue().replace("\r", "")
+
+
+def test_lines_come_at_most_every_five_seconds_of_sweeping() -> None:
+    written = io.StringIO()
+    with LineDisplay(Console(file=written)) as display:
+        for elapsed in (0.0, 4.9, 5.0, 7.0, 9.9, 10.0, 14.9):
+            display.show(progress(done=round(elapsed * 10), elapsed=elapsed))
+    assert written.getvalue().split("\n") == ["  50 of 60 runs", "  100 of 60 runs", ""]
+
+
+def test_a_summary_without_configs_shows_nothing() -> None:
+    assert summary_table("config_id,block,runs,ok,failed,ticks:mean\n") is None
+
+
+def test_a_summary_shows_at_most_the_first_configs() -> None:
+    rows = "\n".join(f"{config},0,{config}.5,1,1,0,10" for config in range(30))
+    table = summary_table(f"config_id,block,rate,runs,ok,failed,ticks:mean\n{rows}\n")
+    assert table is not None
+    assert [column.header for column in table.columns] == ["rate", "runs", "failed"]
+    assert table.row_count == 24
+    assert table.caption == "and 6 more configs in summary.csv"
