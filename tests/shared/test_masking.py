@@ -10,7 +10,7 @@ from henad_web.errors import ManifestError, OutputError
 from henad_web.output.masking import masked
 
 HEADER = "run_id,wall_ms,status,build_ms,wall_ms,steps_per_s,S:max,note\n"
-MANIFEST = {
+MANIFEST: dict[str, object] = {
     "format": "henad-explore",
     "status": "complete",
     "engine": {"name": "x"},
