@@ -6,30 +6,20 @@ Owns the canvas and its caption. It looks at a `RunView` now and then and never 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
-import numpy as np
 from colours import Painter
 from dom import Element, by_id, window, write
-from numpy.typing import NDArray
 from wording import TIMES
 
-__all__ = ["Board", "View"]
+from henad_web.run.lanes import RunView
+
+__all__ = ["Board"]
 
 DRAW_GAP_S = 0.05
 """Least time between two pictures: every third frame, so that most frames are the sweep's alone."""
 
 DRAW_SHARE = 0.04
 """Most of the page's time that pictures may take, so that large grids are drawn less often."""
-
-
-class View(Protocol):
-    """What is drawn: a run's grid of states and the colours of the states."""
-
-    run_id: int
-    tick: int
-    grid: NDArray[np.uint8]
-    palette: tuple[tuple[int, int, int], ...]
 
 
 class Board:
@@ -51,7 +41,7 @@ class Board:
         write(self._caption, caption)
         self._due = 0.0
 
-    def draw_if_due(self, look: Callable[[], View | None]) -> None:
+    def draw_if_due(self, look: Callable[[], RunView | None]) -> None:
         """Draw what `look` returns, if enough time has passed since the last picture; `look` copies."""
         start = self._clock()
         if start < self._due:
@@ -62,8 +52,12 @@ class Board:
         end = self._clock()
         self._due = end + max(DRAW_GAP_S, (end - start) / DRAW_SHARE)
 
-    def draw(self, view: View) -> None:
-        """Draw `view` now."""
+    def draw(self, view: RunView) -> None:
+        """Draw `view` now, or say where it stands when its model has no grid."""
+        place = f"Run {view.run_id:,} · tick {view.tick:,}"
+        if view.grid is None:
+            write(self._caption, f"{place} · this model has no grid")
+            return
         shape = (view.grid.shape[0], view.grid.shape[1])
         if self._made_for != (view.palette, shape):
             self._prepare(view.palette, shape)
@@ -71,7 +65,7 @@ class Board:
         # A copy into the image's own buffer: a view on Python's memory comes loose when that memory grows.
         self._image_data.assign(self._painter.pixels)
         self._context.putImageData(self._image, 0, 0)
-        write(self._caption, f"Run {view.run_id:,} · tick {view.tick:,} · {shape[1]} {TIMES} {shape[0]} cells")
+        write(self._caption, f"{place} · {shape[1]} {TIMES} {shape[0]} cells")
 
     def _prepare(self, palette: tuple[tuple[int, int, int], ...], shape: tuple[int, int]) -> None:
         self._made_for = (palette, shape)

@@ -1,4 +1,4 @@
-"""When the sweep gets its turns: one a frame, or several a timer tick where frames stopped.
+"""When the sweep gets its turns: one a frame, or a longer one a timer tick where frames stopped.
 
 Owns the rules and no timer: clock, turn and visibility come in, so that tests need no browser. `frames`
 connects the rules to a page.
@@ -41,13 +41,13 @@ class Pacing:
 
     Attributes:
         clock: Seconds, never going back.
-        turn: Advances the sweep by one frame's budget, given the seconds since the last turn; answers whether
-            more work waits.
+        turn: Advances the sweep, given the seconds since the last turn and the seconds of work this one may do, None
+            for a frame's.
         pace: What drove the latest turn.
     """
 
     clock: Callable[[], float]
-    turn: Callable[[float], bool]
+    turn: Callable[[float, float | None], None]
     pace: Pace = Pace.FRAMES
     _last_turn: float = field(init=False)
     _last_frame: float = field(init=False)
@@ -63,23 +63,19 @@ class Pacing:
     def frame(self) -> None:
         """Give the turn of one frame. A gap before it is not made up for."""
         self._last_frame = self.clock()
-        self.pace = Pace.FRAMES
-        self._give()
+        self._give(Pace.FRAMES, None)
 
     def tick(self, *, hidden: bool) -> None:
-        """Give turns from a timer, if frames have stopped; `hidden` says whether the tab is."""
-        start = self.clock()
-        if not hidden and start - self._last_frame < FRAME_GAP_S:
-            return
-        self.pace = Pace.HIDDEN if hidden else Pace.STALLED
-        budget = HIDDEN_BUDGET_S if hidden else STALLED_BUDGET_S
-        while self._give() and self.clock() - start < budget:
-            pass
+        """Give the turn of a timer tick, if frames have stopped; `hidden` says whether the tab is."""
+        if hidden:
+            self._give(Pace.HIDDEN, HIDDEN_BUDGET_S)
+        elif self.clock() - self._last_frame >= FRAME_GAP_S:
+            self._give(Pace.STALLED, STALLED_BUDGET_S)
 
-    def _give(self) -> bool:
+    def _give(self, pace: Pace, budget_s: float | None) -> None:
         now = self.clock()
-        passed, self._last_turn = now - self._last_turn, now
-        return self.turn(max(0.0, passed))
+        passed, self._last_turn, self.pace = now - self._last_turn, now, pace
+        self.turn(max(0.0, passed), budget_s)
 
 
 @dataclass(slots=True)

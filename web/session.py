@@ -93,27 +93,27 @@ class Session:
         if self._run is not None:
             self._run.abort()
 
-    def _turn(self, passed_s: float) -> bool:
+    def _turn(self, passed_s: float, budget_s: float | None) -> None:
         run = self._run
         if run is None:
-            return False
+            return
         start = self._clock()
-        run.update(passed_s)
+        run.update(passed_s, budget_s=budget_s)
         turn_ms = (self._clock() - start) * 1000
         while (event := run.try_recv()) is not None:
             self._show(event)
         if run.is_ended:
             self._end()
-            return False
-        self._observe(run, turn_ms)
+            return
+        if budget_s is None:
+            self._observe(run, turn_ms)
         self._views.board.draw_if_due(run.view)
         if self._clock() >= self._due:
             self._refresh()
-        return not run.is_paused
 
     def _observe(self, run: hw.SweepRun, turn_ms: float) -> None:
         for active in run.progress().active_runs[:1]:
-            self._watch.observe(active.run, active.tick, turn_ms)
+            self._watch.observe(active.run.run_id, active.tick, turn_ms)
 
     def _show(self, event: hw.SweepEvent) -> None:
         views = self._views

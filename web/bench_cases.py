@@ -1,0 +1,101 @@
+"""What the benchmark page measures: models, grid sizes, and specs of a fitting length.
+
+Owns numbers and spec texts. Measures nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+__all__ = ["CASES", "Case", "Framed", "Result", "spec_text"]
+
+STEPPING_S = 1.5
+"""Stepping time a sweep is given: 250 frames of 6 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One model on a square grid. `run_steps` is the length of a run where it matters, None for one long run."""
+
+    model: str
+    side: int
+    run_steps: int | None = None
+
+    @property
+    def cells(self) -> int:
+        """Cells of the grid."""
+        return self.side * self.side
+
+    @property
+    def title(self) -> str:
+        """The case in words."""
+        return f"{self.model} {self.side} x {self.side}"
+
+
+CASES = (Case("game_of_life", 256), Case("game_of_life", 1024), Case("sir", 256, run_steps=100))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framed:
+    """One sweep driven by frames.
+
+    Attributes:
+        rate: Cell updates a second of time inside the runs, sampling included.
+        frames: Frames it took.
+        stepping_ms: Time inside the runs a frame, milliseconds.
+        share: `stepping_ms` as a share of the 6 ms a frame.
+        pump_ms: Time inside `update` a frame, milliseconds.
+        p95_ms: Time between two frames that 95 % of them stay under, milliseconds.
+    """
+
+    rate: float
+    frames: int
+    stepping_ms: float
+    share: float
+    pump_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One case measured: bare, in a sweep sampled every 100 ticks, and in one sampled every tick."""
+
+    case: Case
+    bare_rate: float
+    sweep: Framed
+    sampled_sweep: Framed
+
+    @property
+    def cost(self) -> float:
+        """Share of the bare rate that the sweep loses."""
+        return 1.0 - self.sweep.rate / self.bare_rate
+
+    def document(self) -> dict[str, object]:
+        """Return the result as values that JSON can hold."""
+        return {
+            "model": self.case.model,
+            "side": self.case.side,
+            "bare_cell_updates_per_s": self.bare_rate,
+            "handle_cost": self.cost,
+            "handle_stats_every_100": asdict(self.sweep),
+            "handle_stats_every_1": asdict(self.sampled_sweep),
+        }
+
+
+def spec_text(case: Case, rate: float, stats_every: int) -> str:
+    """Return a spec of `case` that steps for about `STEPPING_S` at `rate` cell updates a second."""
+    ticks = max(100, round(rate * STEPPING_S / case.cells))
+    steps = case.run_steps or -(-ticks // 2)
+    return f"""model = "{case.model}"
+[set]
+grid_width = {case.side}
+grid_height = {case.side}
+[run]
+steps = {steps}
+replicates = {-(-ticks // steps)}
+[measure]
+stats_every = {stats_every}
+series_every = 0
+[seeds]
+root = 1
+"""

@@ -1,0 +1,53 @@
+"""The last stages of loading, shown as they pass: numpy, the models, ready; and a failure as text.
+
+Owns the stages and the text of a failure. `loading.mjs` shows what comes before Python runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import traceback
+
+from dom import by_id, document, reveal, write
+
+__all__ = ["boot", "show_failure"]
+
+PAINT_S = 0.02
+"""Gives the browser a moment to paint: an import blocks the page."""
+
+
+async def boot(module: str, page: str) -> None:
+    """Load numpy and `module` in visible stages, make its class `page`, and await its `open`.
+
+    Raises:
+        Exception: Whatever went wrong, once the page has said so.
+    """
+    try:
+        await _load("numpy", "Loading numpy.", "numpy")
+        loaded = await _load("models", "Loading the models and the sweep engine.", module)
+        await getattr(loaded, page)().open()
+    except Exception as error:
+        _show_stage("failed", "Loading failed.")
+        show_failure("The page could not be loaded", error)
+        raise
+    _show_stage("ready", "Ready.")
+
+
+def show_failure(sentence: str, error: Exception) -> None:
+    """Show `error` in words, after `sentence`, with its traceback below."""
+    write(by_id("boot-error-text"), f"{sentence}: {type(error).__name__}: {error}. Reload the page to start over.")
+    write(by_id("boot-error-details"), "".join(traceback.format_exception(error)))
+    reveal(by_id("boot-error"), True)
+
+
+async def _load(stage: str, sentence: str, module: str) -> object:
+    _show_stage(stage, sentence)
+    await asyncio.sleep(PAINT_S)
+    return importlib.import_module(module)
+
+
+def _show_stage(stage: str, sentence: str) -> None:
+    document.body.dataset.booted = "true"
+    by_id("boot").dataset.stage = stage
+    write(by_id("boot-text"), sentence)
