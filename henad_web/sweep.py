@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from henad_web.channel import OutputNotice, OutputPaused, SweepChannel
+from henad_web.channel import OutputNotice, OutputPaused, SweepChannel, SweepWarning
 from henad_web.errors import HenadError, OutputFullError, SweepFailedError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import FAULTS, Phase, fault_of
@@ -158,7 +158,8 @@ class Sweep:
         lanes = around.make_lanes(self._entry, measure, outline.layout, plan.spec.run.timeout_s)
         runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs)
         self.channel.planned(outline)
-        for warning in (*map(OutputNotice, found), *plan.warnings()):
+        warnings: tuple[SweepWarning, ...] = (*(OutputNotice(line) for line in found), *plan.warnings())
+        for warning in warnings:
             self.channel.warned(warning)
         return runs
 

@@ -5,7 +5,7 @@ Owns the options as a value. Reads no environment and chooses no defaults of a t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from henad_web.run.layout import Concurrency, parse_concurrency
 if TYPE_CHECKING:
     from henad_web.explore.shards import Shard
     from henad_web.explore.spec_file import LoadedSpec, SpecSource
-    from henad_web.output.build import BuildRecord
 
 __all__ = ["SweepRunOptions"]
 
@@ -33,7 +32,7 @@ class SweepRunOptions:
         retry_failed: Whether a resume reruns the runs that failed.
         shard: The part of the plan to run, None for all of it.
         spec_source: Where the spec came from, for the manifest.
-        provenance: Build of the program that calls, for the manifest.
+        provenance: Build of the program that calls, for the manifest: names and values as text.
         wake: Called once after each event is queued, on the thread that pumps. It must not block. It may call
             `try_recv`, `progress`, `pause`, `resume` and `abort`.
 
@@ -49,7 +48,7 @@ class SweepRunOptions:
     retry_failed: bool = False
     shard: Shard | None = None
     spec_source: SpecSource | None = None
-    provenance: BuildRecord | None = None
+    provenance: Mapping[str, str] | None = None
     wake: Callable[[], None] | None = None
 
     def __post_init__(self) -> None:

@@ -1,0 +1,219 @@
+"""The native runner: its thread, its end, blocking runs and directories."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import henad_web as hw
+import pytest
+from henad_native.threaded import ThreadedRunner
+from henad_web.targets import PumpedTarget, current
+
+from tests.shared.hosts import Host
+from tests.shared.toy_models import Divides, Toy, entry_of
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def models() -> hw.ModelSet:
+    return hw.example_models()
+
+
+@pytest.fixture
+def endless() -> hw.SweepSpec:
+    return hw.SweepSpec(
+        model="game_of_life",
+        fixed=(("grid_width", 16), ("grid_height", 16)),
+        run=hw.RunSettings(steps=1_000_000_000),
+        measure=hw.MeasureSettings(stats_every=1000, series_every=0),
+    )
+
+
+def fixture() -> tuple[hw.ModelEntry, hw.SweepSpec]:
+    return hw.example_models()["sir"], hw.load_spec(EXAMPLES / "sir_fixture.toml").spec
+
+
+def sweep_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "henad-sweep"]
+
+
+def test_a_directory_holds_the_same_bytes_as_memory(tmp_path: Path) -> None:
+    entry, spec = fixture()
+    folder = tmp_path / "results with spaces é"
+    record = hw.run_spec(entry, spec, output=hw.DirectoryOutput(folder))
+    assert record.files is None
+    assert record.report.output_dir == str(folder)
+    in_memory = hw.run_spec(entry, spec).files
+    assert in_memory is not None
+    written = {name: (folder / name).read_bytes() for name in in_memory}
+    assert hw.masked(written) == hw.masked(in_memory)
+    for name in ("series.csv", "summary.csv"):
+        assert written[name] == in_memory[name]
+
+
+def test_a_directory_holds_the_same_bytes_as_a_page(tmp_path: Path) -> None:
+    entry, spec = fixture()
+    hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path))
+    pumped = Host(PumpedTarget()).files(entry, spec)
+    assert hw.masked({name: (tmp_path / name).read_bytes() for name in pumped}) == hw.masked(pumped)
+
+
+def test_a_directory_that_holds_results_is_refused_untouched(tmp_path: Path) -> None:
+    entry, spec = fixture()
+    hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(hw.HoldsResultsError, match=r"already holds results .*runs\.csv"):
+        hw.SweepRun.start(entry, spec, output=hw.DirectoryOutput(tmp_path))
+    with pytest.raises(hw.HoldsResultsError):
+        hw.plan_spec(entry, spec, output=hw.DirectoryOutput(tmp_path))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_refused_start_makes_no_directory(tmp_path: Path) -> None:
+    entry, spec = fixture()
+    folder = tmp_path / "new"
+    with pytest.raises(hw.ModelMismatchError):
+        hw.SweepRun.start(hw.example_models()["game_of_life"], spec, output=hw.DirectoryOutput(folder))
+    assert not folder.exists()
+
+
+def test_a_sweep_that_cannot_be_probed_makes_no_directory(tmp_path: Path) -> None:
+    class Broken(Toy):
+        def __init__(self, params: object, seed: int | None) -> None:
+            raise LookupError("no such world")
+
+    folder = tmp_path / "new"
+    with pytest.raises(hw.SweepFailedError, match="no such world"):
+        hw.run_spec(entry_of(Broken), hw.SweepSpec(model="toy"), output=hw.DirectoryOutput(folder))
+    assert not folder.exists()
+
+
+def test_a_blocking_run_tells_events_and_progress() -> None:
+    entry, spec = fixture()
+    news: list[object] = []
+    record = hw.run_spec(entry, spec, progress=news.append)
+    assert record.report.end is hw.SweepEnd.COMPLETE
+    assert sum(isinstance(item, hw.RunFinished) for item in news) == 4
+    assert isinstance(news[-1], hw.Finished)
+
+
+def test_a_blocking_run_raises_what_its_listener_raises_and_leaves_no_thread() -> None:
+    entry, spec = fixture()
+
+    def listener(_news: object) -> None:
+        raise RuntimeError("the listener is broken")
+
+    with pytest.raises(RuntimeError, match="the listener is broken"):
+        hw.run_spec(entry, spec, progress=listener)
+    assert sweep_threads() == []
+
+
+def test_the_wake_callback_of_a_blocking_run_is_called_too() -> None:
+    entry, spec = fixture()
+    calls: list[int] = []
+    hw.run_spec(entry, spec, options=hw.SweepRunOptions(wake=lambda: calls.append(1)))
+    assert len(calls) == 1 + 4 + 1
+
+
+def test_failing_runs_leave_a_complete_folder(tmp_path: Path) -> None:
+    factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(1, 0)))
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4), blocks=(hw.BlockSpec(factors=(factor,)),))
+    record = hw.run_spec(entry_of(Divides), spec, output=hw.DirectoryOutput(tmp_path))
+    assert record.report.counts == hw.Counts(rows=2, ok=1, failed=1)
+    assert record.manifest is not None
+    assert record.manifest.status == "complete"
+    assert "ZeroDivisionError at toy_models.py" in (tmp_path / "runs.csv").read_text()
+
+
+def test_the_thread_ends_with_the_sweep(models: hw.ModelSet, endless: hw.SweepSpec) -> None:
+    with hw.SweepRun.start(models["game_of_life"], endless):
+        assert len(sweep_threads()) == 1
+    assert sweep_threads() == []
+
+
+def test_a_dropped_handle_ends_its_sweep(models: hw.ModelSet, endless: hw.SweepSpec) -> None:
+    run = hw.SweepRun.start(models["game_of_life"], endless)
+    (thread,) = sweep_threads()
+    del run
+    gc.collect()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_a_view_of_a_step_that_takes_too_long_is_the_latest_there_is() -> None:
+    held, entered = threading.Event(), threading.Event()
+
+    class Stuck(Toy):
+        def before_step(self) -> None:
+            if self.tick == 1:
+                entered.set()
+                held.wait(60)
+
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=5))
+    run = hw.SweepRun.start(entry_of(Stuck), spec)
+    try:
+        assert entered.wait(60)
+        assert run.view() is None, "no slice has ended since the view was asked for"
+    finally:
+        held.set()
+        run.close()
+
+
+def test_the_host_of_this_process_is_the_native_one() -> None:
+    assert current().name == "native"
+    run = hw.SweepRun.start(entry_of(Toy), hw.SweepSpec(model="toy", run=hw.RunSettings(steps=1)))
+    assert isinstance(run._runner, ThreadedRunner)
+    run.close()
+
+
+SCRIPT = """
+import sys, henad_web as hw
+entry = hw.example_models()["game_of_life"]
+spec = hw.SweepSpec(
+    model="game_of_life",
+    fixed=(("grid_width", 16), ("grid_height", 16)),
+    run=hw.RunSettings(steps=1_000_000_000),
+    measure=hw.MeasureSettings(stats_every=1000, series_every=0),
+)
+"""
+
+
+def in_another_process(tmp_path: Path, body: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SCRIPT + body, str(tmp_path / "out")]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_an_interrupt_of_a_blocking_run_writes_the_files_and_exits_with_one(tmp_path: Path) -> None:
+    body = """
+def listener(news):
+    if isinstance(news, hw.Planned):
+        print("planned", flush=True)
+hw.run_spec(entry, spec, output=hw.DirectoryOutput(sys.argv[1]), progress=listener)
+"""
+    with in_another_process(tmp_path, body) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "planned\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "SweepInterruptedError: the sweep was interrupted; the runs written so far are kept" in errors
+    assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()
+    assert (tmp_path / "out" / "summary.csv").exists()
+
+
+def test_a_program_that_ends_writes_the_files_of_its_sweeps(tmp_path: Path) -> None:
+    body = """
+run = hw.SweepRun.start(entry, spec, output=hw.DirectoryOutput(sys.argv[1]))
+while not isinstance(run.try_recv(), hw.Planned):
+    pass
+"""
+    with in_another_process(tmp_path, body) as process:
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()

@@ -1,0 +1,272 @@
+"""A sweep over several lanes: outcomes in plan order, prefixes, faults outside every run, a full disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import henad_web as hw
+from henad_web.channel import SweepChannel
+from henad_web.explore.measure import MeasurePlan
+from henad_web.output.store import MemoryStore
+from henad_web.run.active_runs import ActiveRuns
+from henad_web.run.answers import IDLE, NOW
+from henad_web.run.control import SweepControl
+from henad_web.run.lanes import (
+    CommandAcknowledged,
+    InProcessLane,
+    LaneCommand,
+    LaneReport,
+    RunAdvanced,
+    RunEnded,
+    RunStarted,
+    RunView,
+)
+from henad_web.run.layout import ExecutionLayout, MachineResources
+from henad_web.run.requests import RunRequest
+from henad_web.sweep import Surroundings, Sweep
+from henad_web.targets import runtime_here
+
+from tests.shared.hosts import ManualClock
+from tests.shared.toy_models import Toy, entry_of
+
+
+class LanesInAnyOrder:
+    """Three lanes whose runs end in the order a test asks for."""
+
+    def __init__(self, inner: InProcessLane, width: int = 3) -> None:
+        self._inner, self._width = inner, width
+        self.held: dict[int, RunRequest] = {}
+        self.commands: list[LaneCommand] = []
+        self.reports: list[LaneReport] = []
+        self.is_closed = False
+        self.fault: Exception | None = None
+
+    def submit(self, request: RunRequest) -> bool:
+        if len(self.held) >= self._width:
+            return False
+        self.held[request.run.run_id] = request
+        self.reports.append(RunStarted(request.run))
+        return True
+
+    def end(self, run_id: int) -> None:
+        """Step run `run_id` to its end and report it with the next poll."""
+        assert self._inner.submit(self.held.pop(run_id))
+        while True:
+            for report in self._inner.poll():
+                if isinstance(report, RunEnded):
+                    self.reports.append(report)
+                    return
+
+    def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
+        if self.fault is not None:
+            raise self.fault
+        reports, self.reports = self.reports, []
+        return reports
+
+    def command(self, command: LaneCommand) -> None:
+        self.commands.append(command)
+        self.reports.append(CommandAcknowledged(command))
+
+    def view(self) -> RunView | None:
+        return None
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class Bench:
+    """A sweep of eight runs of a toy on lanes that a test drives."""
+
+    def __init__(self, clock: ManualClock, store: MemoryStore | None = None, runs: int = 8) -> None:
+        entry = entry_of(Toy)
+        spec = hw.SweepSpec(
+            model="toy",
+            run=hw.RunSettings(steps=4, replicates=runs),
+            measure=hw.MeasureSettings(stats_every=2),
+        )
+        self.clock, self.entry = clock, entry
+        self.store = MemoryStore() if store is None else store
+        self.control, self.active_runs = SweepControl(clock), ActiveRuns()
+        self.channel = SweepChannel(series_budget=1 << 20, wake=None, clock=clock)
+        self.sweep = Sweep(
+            entry=entry,
+            plan=spec.plan(entry.schema()),
+            store=self.store,
+            channel=self.channel,
+            control=self.control,
+            active_runs=self.active_runs,
+            options=hw.SweepRunOptions(),
+            around=Surroundings(
+                clock=clock,
+                wall_clock=clock,
+                resources=MachineResources(workers=3),
+                runtime=runtime_here(worker_threads=3),
+                argv=(),
+                make_lanes=self._make_lanes,
+            ),
+        )
+        self.events: list[hw.SweepEvent] = []
+
+    def _make_lanes(
+        self, entry: hw.ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None
+    ) -> LanesInAnyOrder:
+        assert layout == ExecutionLayout(cpu_lanes=3, threads_per_lane=1)
+        inner = InProcessLane(entry, measure, timeout_s=timeout_s, slice_target_s=1.0, clock=self.clock)
+        self.lanes = LanesInAnyOrder(inner)
+        return self.lanes
+
+    def pump(self) -> None:
+        """Pump until there is nothing left to do."""
+        while self.sweep.pump() == NOW:
+            pass
+        self.events.extend(iter(self.channel.try_recv, None))
+
+    def end(self, run_ids: Iterable[int]) -> None:
+        for run_id in run_ids:
+            self.lanes.end(run_id)
+            self.pump()
+
+    def written(self) -> list[int]:
+        return [event.outcome.run.run_id for event in self.events if isinstance(event, hw.RunFinished)]
+
+    def rows(self) -> list[str]:
+        return [line.split(",")[0] for line in self.store.read("runs.csv").decode().splitlines()[1:]]
+
+
+def test_outcomes_are_written_in_plan_order_whatever_order_they_finish_in(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    assert sorted(bench.lanes.held) == [0, 1, 2], "every lane has a run"
+    bench.end([2, 1])
+    assert bench.written() == []
+    assert bench.active_runs.waiting_count == 2
+    assert [active.run.run_id for active in bench.active_runs.list()] == [0, 3, 4]
+    bench.end([0])
+    assert bench.written() == [0, 1, 2]
+    assert bench.active_runs.waiting_count == 0
+    bench.end([5, 4, 3, 7, 6])
+    assert bench.written() == list(range(8))
+    assert isinstance(bench.events[-1], hw.Finished)
+    assert bench.rows() == [str(run_id) for run_id in range(8)]
+
+
+def test_the_files_do_not_depend_on_the_order_of_finishing(clock: ManualClock) -> None:
+    files = []
+    for order in ([0, 1, 2, 3, 4, 5, 6, 7], [2, 1, 0, 5, 4, 3, 7, 6], [1, 2, 3, 0, 4, 6, 5, 7]):
+        bench = Bench(clock)
+        bench.pump()
+        bench.end(order)
+        last = bench.events[-1]
+        assert isinstance(last, hw.Finished)
+        assert last.record.files is not None
+        files.append(hw.masked(last.record.files))
+    assert files[0] == files[1] == files[2]
+
+
+def test_an_abort_leaves_a_prefix_and_drops_the_runs_that_wait(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.end([0, 2])
+    bench.control.abort()
+    bench.pump()
+    assert bench.rows() == ["0"]
+    assert bench.active_runs.list() == ()
+    assert bench.active_runs.waiting_count == 0
+    assert bench.lanes.commands[-1] is LaneCommand.ABORT
+    assert bench.lanes.is_closed
+    last = bench.events[-1]
+    assert isinstance(last, hw.Finished)
+    assert last.record.report.end is hw.SweepEnd.ABORTED
+
+
+def test_a_pause_reaches_the_lanes_and_hands_out_no_run(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.control.pause()
+    bench.lanes.end(0)
+    bench.pump()
+    assert bench.lanes.commands == [LaneCommand.PAUSE]
+    assert sorted(bench.lanes.held) == [1, 2], "no run takes the free lane"
+    assert bench.written() == [0], "what finished is written although the sweep is paused"
+    bench.control.resume()
+    bench.pump()
+    assert bench.lanes.commands == [LaneCommand.PAUSE, LaneCommand.RESUME]
+    assert sorted(bench.lanes.held) == [1, 2, 3]
+
+
+def test_the_ticks_that_lanes_report_are_listed(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.lanes.reports.append(RunAdvanced(1, 3, 0.0))
+    bench.pump()
+    assert [active.tick for active in bench.active_runs.list()] == [0, 3, 0]
+
+
+def test_a_lane_that_breaks_ends_the_sweep_with_what_is_written(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.end([0])
+    bench.lanes.fault = RuntimeError("the lane is gone")
+    bench.pump()
+    last = bench.events[-1]
+    assert isinstance(last, hw.Failed)
+    assert last.message.startswith("while running the sweep, RuntimeError at test_sweep_lanes.py:")
+    assert bench.lanes.is_closed
+    assert bench.rows() == ["0"]
+    assert b'"status": "failed"' in bench.store.read("manifest.json")
+
+
+class FullStore(MemoryStore):
+    """Memory that has no room for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_full = False
+
+    def flush(self) -> None:
+        if self.is_full:
+            self._appended.clear()
+            raise hw.OutputFullError("results")
+        super().flush()
+
+
+def test_a_full_disk_pauses_the_sweep_and_loses_nothing(clock: ManualClock) -> None:
+    store = FullStore()
+    bench = Bench(clock, store)
+    bench.pump()
+    store.is_full = True
+    bench.end([0])
+    warnings = [event.warning for event in bench.events if isinstance(event, hw.Warned)]
+    assert [type(warning) for warning in warnings] == [hw.OutputPaused]
+    assert bench.control.is_paused
+    assert bench.written() == []
+    bench.control.resume()
+    bench.pump()
+    assert bench.control.is_paused, "there is still no room"
+    store.is_full = False
+    bench.control.resume()
+    bench.pump()
+    bench.end([1, 2, 3, 4, 5, 6, 7])
+    assert bench.written() == list(range(8))
+    assert bench.rows() == [str(run_id) for run_id in range(8)]
+
+
+def test_a_full_disk_and_an_abort_end_the_sweep_as_failed(clock: ManualClock) -> None:
+    store = FullStore()
+    bench = Bench(clock, store)
+    bench.pump()
+    store.is_full = True
+    bench.end([0])
+    bench.control.abort()
+    bench.pump()
+    assert isinstance(bench.events[-1], hw.Failed)
+    assert bench.rows() == []
+
+
+def test_a_sweep_that_is_over_is_idle(clock: ManualClock) -> None:
+    bench = Bench(clock, runs=3)
+    bench.pump()
+    bench.end([0, 1, 2])
+    assert bench.sweep.is_over
+    assert bench.sweep.pump() == IDLE
+    assert bench.sweep.view() is None
