@@ -48,11 +48,10 @@ CASES = (
 
 
 def bare_seconds(entry: hw.ModelEntry, case: Case) -> float:
-    """Return the seconds that `case.steps` steps take in a plain loop; the build is not in it."""
+    """Return the seconds that one call for `case.steps` steps takes; the build is not in it."""
     state = entry.build(case.params, seed=SEED)
     began = time.perf_counter()
-    for _ in range(case.steps):
-        state.step()
+    state.step(case.steps)
     return time.perf_counter() - began
 
 
@@ -96,7 +95,7 @@ def handle_seconds(entry: hw.ModelEntry, case: Case, stats_every: int) -> float:
 
 
 def measured(case: Case) -> tuple[float, float, float]:
-    """Return the median rate of the bare loop, and the median ratios to it of the handle at cadences 100 and 1.
+    """Return the median rate of the bare model, and the median ratios to it of the handle at cadences 100 and 1.
 
     The three are taken in turn within each repeat, so that a machine that slows down slows all of them.
     """

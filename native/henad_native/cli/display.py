@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
+from henad_native.cli.consoles import print_line
 from henad_native.cli.texts import progress_text
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class QuietDisplay:
 
     def tell(self, line: str) -> None:
         """Print `line`."""
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        print_line(self._console, line)
 
 
 class LineDisplay(QuietDisplay):

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from rich.console import Console
 
 import henad_web as hw
+from henad_native.cli.consoles import message_console, print_line, result_console
 from henad_native.cli.display import choose_display
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
@@ -69,8 +69,7 @@ def _given_options(concurrent: str | None, memory: int | None) -> dict[str, Any]
 def _sweep(
     entry: hw.ModelEntry, loaded: hw.LoadedSpec, out: Path, options: hw.SweepRunOptions, *, quiet: bool
 ) -> hw.SweepRecord:
-    console = Console(stderr=True)
-    display = choose_display(console, quiet=quiet)
+    display = choose_display(message_console(), quiet=quiet)
 
     def show_outline(outline: hw.SweepOutline) -> None:
         if not quiet:
@@ -99,12 +98,12 @@ def _sigterm_as_sigint() -> Iterator[None]:
 
 
 def _report(record: hw.SweepRecord, *, quiet: bool) -> None:
-    console = Console()
+    console = result_console()
     if not quiet:
         folder = Path(str(record.report.output_dir))
         table = summary_table((folder / "summary.csv").read_text(encoding="utf-8"))
         if table is not None:
             console.print(table)
         for line in written_files(folder):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-    console.print(written_line(record.report), markup=False, highlight=False, soft_wrap=True)
+            print_line(console, line)
+    print_line(console, written_line(record.report))

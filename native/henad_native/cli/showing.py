@@ -6,10 +6,12 @@ from typing import Annotated
 
 import msgspec
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 import henad_web as hw
+from henad_native.cli.consoles import print_line, result_console
 from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
 
@@ -25,7 +27,7 @@ def models_command(
 ) -> None:
     """List the models, or the parameters, statistics and actions of MODEL."""
     known = load_models(models)
-    console = Console()
+    console = result_console()
     if model is None:
         documents = [_document(entry) for entry in known.values()]
         _print_json(console, documents) if as_json else console.print(_table_of_models(known))
@@ -37,12 +39,12 @@ def models_command(
     if as_json:
         _print_json(console, {"kind": "params", **entry.schema().document()})
         return
-    console.print(f"{entry.name} ({entry.id})", style="bold", markup=False, highlight=False)
-    console.print(entry.description, markup=False, highlight=False)
+    print_line(console, f"{entry.name} ({entry.id})")
+    print_line(console, entry.description)
     console.print(_table_of_params(entry))
-    console.print(f"statistics: {', '.join(stat.label for stat in entry.stats)}", markup=False, highlight=False)
+    print_line(console, f"statistics: {', '.join(stat.label for stat in entry.stats)}")
     actions = ", ".join(f"{action.id} ({action.label})" for action in entry.actions)
-    console.print(f"actions: {actions or 'none'}", markup=False, highlight=False)
+    print_line(console, f"actions: {actions or 'none'}")
 
 
 def _document(entry: hw.ModelEntry) -> dict[str, object]:
@@ -60,11 +62,11 @@ def _document(entry: hw.ModelEntry) -> dict[str, object]:
 
 def _print_json(console: Console, document: object) -> None:
     text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    print_line(console, text)
 
 
 def _table_of_models(models: hw.ModelSet) -> Table:
-    table = Table()
+    table = Table(box=SIMPLE_HEAD)
     for name in ("id", "name", "topology", "backend", "actions"):
         table.add_column(name)
     for entry in models.values():
@@ -74,7 +76,7 @@ def _table_of_models(models: hw.ModelSet) -> Table:
 
 
 def _table_of_params(entry: hw.ModelEntry) -> Table:
-    table = Table()
+    table = Table(box=SIMPLE_HEAD)
     for name in ("parameter", "kind", "default", "allowed", "changes", "label"):
         table.add_column(name)
     for param in entry.params:

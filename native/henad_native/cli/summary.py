@@ -10,11 +10,14 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from henad_native.cli.texts import byte_text
 
 __all__ = ["summary_table", "written_files"]
+
+TITLE = "summary: mean ± standard deviation over the replicates"
 
 MAX_ROWS = 24
 """Configs shown; the file has them all."""
@@ -41,7 +44,7 @@ def summary_table(text: str) -> Table | None:
     header, *rows = csv.reader(io.StringIO(text))
     if not rows:
         return None
-    table = Table(title="summary: mean ± standard deviation over the replicates", title_justify="left")
+    table = Table(title=TITLE, title_justify="left", box=SIMPLE_HEAD)
     varying = [index for index in _identity_columns(header) if len({row[index] for row in rows}) > 1]
     reducers = _shown_reducers(header)
     for name in [*(header[index] for index in varying), "runs", "failed", *reducers]:
@@ -72,7 +75,13 @@ def _shown_reducers(header: Sequence[str]) -> list[str]:
 def _shortened(mean: str, deviation: str) -> str:
     if not mean:
         return ""
-    return f"{float(mean):.4g} ± {float(deviation):.2g}" if deviation else f"{float(mean):.4g}"
+    return f"{_number(mean)} ± {_number(deviation)}" if deviation else _number(mean)
+
+
+def _number(text: str) -> str:
+    """Return a number of the file with four digits, or as many as stand before its point."""
+    value = float(text)
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def written_files(folder: Path) -> Iterator[str]:
