@@ -28,6 +28,9 @@ __all__ = [
 WHOLE_LIMIT = 1e15
 """Whole numbers below this magnitude are written as integers; every one of them is exact in a double."""
 
+_FEW = 32
+"""Up to so many numbers one by one are faster than a look at the whole column (measured: 20 microseconds for that)."""
+
 _QUOTED = re.compile(r'[,"\r\n]')
 
 
@@ -65,12 +68,14 @@ def milliseconds_text(number: float) -> str:
 
 def column_texts(values: NDArray[np.float64]) -> list[str]:
     """Return the cells of `values`, float64 ``(n,)``, each as `number_text` gives it."""
-    with np.errstate(invalid="ignore"):
-        whole = np.abs(values) < WHOLE_LIMIT
-        whole &= np.trunc(values) == values
-    if whole.all():
+    if len(values) > _FEW and _all_whole(values):
         return list(map(str, values.astype(np.int64).tolist()))
     return list(map(number_text, values.tolist()))
+
+
+def _all_whole(values: NDArray[np.float64]) -> bool:
+    with np.errstate(invalid="ignore"):
+        return bool(np.all((np.abs(values) < WHOLE_LIMIT) & (np.trunc(values) == values)))
 
 
 def csv_field(text: str) -> str:
