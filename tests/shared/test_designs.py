@@ -1,0 +1,198 @@
+"""Designs: their order, their draws, their balance."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from henad_web.explore.designs import FactorialDesign, LhsDesign, RandomDesign, ZipDesign
+from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
+from henad_web.randomness import DesignRng
+from tests.shared.schemas import ALL, block, column, move, only_problem, plan_of, problems_of, span, table, values, vary
+
+DOMAINS: list[Domain] = [ContinuousDomain(0.0, 1.0), WholeDomain(1, 3), ("a", "b", "c", "d")]
+
+
+def test_a_factorial_turns_the_last_factor_fastest() -> None:
+    plan = plan_of(block(vary("rate", values(0.1, 0.2)), vary("size", values(1, 2, 3))))
+    assert column(plan, "size") == [1, 2, 3, 1, 2, 3]
+    assert [f"{rate:.1f}" for rate in column(plan, "rate")] == ["0.1", "0.1", "0.1", "0.2", "0.2", "0.2"]
+
+
+def test_a_factorial_without_factors_is_one_config() -> None:
+    assert plan_of(block()).config_count == 1
+
+
+def test_a_zip_takes_levels_together() -> None:
+    plan = plan_of(block(vary("size", values(1, 2, 3)), move("pulse", values(6, 12, 18)), design="zip"))
+    assert [(config.params[0], *config.action_ticks) for config in plan.configs] == [(1, 6), (2, 12), (3, 18)]
+
+
+def test_a_zip_of_unequal_lists_is_refused_with_the_counts() -> None:
+    problem = only_problem(block(vary("size", values(1, 2, 3)), vary("rate", values(0.1, 0.2)), design="zip"))
+    assert problem.came == "size 3, rate 2"
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+def test_a_factorial_holds_every_combination_once(counts: list[int]) -> None:
+    design = FactorialDesign([range(count) for count in counts])
+    rows = [design.row(position) for position in range(design.config_count)]
+    assert rows == sorted(set(rows))
+    for factor, count in enumerate(counts):
+        assert dict(design.tallies(factor)) == Counter(row[factor] for row in rows)
+        assert len(dict(design.tallies(factor))) == count
+
+
+def test_a_zip_tallies_each_level_once() -> None:
+    assert list(ZipDesign([(5, 5, 6)]).tallies(0)) == [(5, 1), (5, 1), (6, 1)]
+
+
+def test_the_stream_of_a_design_has_its_recorded_draws() -> None:
+    rng = DesignRng(1)
+    assert [rng.unit(), rng.unit()] == [0.14109274024192997, 0.30724511462004034]
+    assert list(DesignRng(5).permutation(10)) == [0, 7, 2, 4, 5, 9, 1, 6, 8, 3]
+
+
+def test_a_latin_hypercube_has_its_recorded_values() -> None:
+    design = LhsDesign([ContinuousDomain(0.0, 1.0)], 4, 1)
+    recorded = [0.2872112311338125, 0.5467288547518823, 0.9897762481056058, 0.108535608874676]
+    assert [design.row(position)[0] for position in range(4)] == pytest.approx(recorded, abs=2**-25)
+
+
+def test_a_latin_hypercube_over_ticks_takes_the_recorded_ones() -> None:
+    plan = plan_of(block(move("pulse", span(5, 50)), design="lhs", samples=6))
+    assert sorted(config.action_ticks[0] for config in plan.configs) == [5, 12, 20, 28, 35, 43]
+
+
+@given(st.integers(1, 40), st.integers(0, 2**64 - 1))
+def test_a_latin_hypercube_puts_one_value_in_each_stratum(samples: int, seed: int) -> None:
+    design = LhsDesign([ContinuousDomain(2.0, 4.0)], samples, seed)
+    found = sorted(float(design.row(position)[0]) for position in range(samples))
+    for stratum, value in enumerate(found):
+        low = 2.0 + 2.0 * stratum / samples
+        assert low - 1e-6 <= value <= low + 2.0 / samples + 1e-6
+
+
+@given(st.integers(1, 40), st.integers(1, 7), st.integers(0, 2**32))
+def test_a_latin_hypercube_balances_levels_whatever_the_seed(samples: int, count: int, seed: int) -> None:
+    design = LhsDesign([range(count), WholeDomain(1, count)], samples, seed)
+    for factor in (0, 1):
+        tallies = Counter(design.row(position)[factor] for position in range(samples))
+        found = [tallies[level + factor] for level in range(count)]
+        assert set(found) <= {samples // count, -(-samples // count)}
+
+
+@given(st.integers(1, 30), st.integers(0, 2**64 - 1))
+def test_random_draws_stay_in_their_domains(samples: int, seed: int) -> None:
+    design = RandomDesign(DOMAINS, samples, seed)
+    for position in range(samples):
+        fraction, whole, letter = design.row(position)
+        assert 0.0 <= float(fraction) < 1.0 + 2**-24
+        assert whole in (1, 2, 3)
+        assert letter in ("a", "b", "c", "d")
+
+
+def test_whole_numbers_reach_both_ends_equally() -> None:
+    design = RandomDesign([WholeDomain(1, 3)], 3000, 11)
+    tallies = Counter(design.row(position)[0] for position in range(3000))
+    assert sorted(tallies) == [1, 2, 3]
+    assert all(900 < count < 1100 for count in tallies.values())
+
+
+def test_random_draws_go_config_by_config() -> None:
+    rng = DesignRng(9)
+    drawn = [(rng.unit(), rng.whole_number(1, 3), rng.index(4)) for _ in range(3)]
+    design = RandomDesign(DOMAINS, 3, 9)
+    rows = [design.row(position) for position in range(3)]
+    assert [row[1:] for row in rows] == [(whole, "abcd"[index]) for _, whole, index in drawn]
+    assert [row[0] for row in rows] == [float(np.float32(unit)) for unit, _, _ in drawn]
+
+
+def test_rows_do_not_depend_on_the_order_they_are_asked_in() -> None:
+    positions = [2500, 0, 1023, 1024, 2499, 1, 2048, 2500]
+    asked, walked = RandomDesign(DOMAINS, 2501, 3), RandomDesign(DOMAINS, 2501, 3)
+    rows = [walked.row(position) for position in range(2501)]
+    assert [asked.row(position) for position in positions] == [rows[position] for position in positions]
+    assert len(set(rows)) > 2400
+
+
+@pytest.mark.parametrize("design", ["random", "lhs"])
+def test_a_sampled_design_depends_on_its_seed_only(design: str) -> None:
+    def sampled(seed: int | None) -> list[object]:
+        factors = (vary("rate", span(0.0, 1.0)), vary("mode", ALL), vary("size", span(1, 50)))
+        return [config.params for config in plan_of(block(*factors, design=design, samples=7, seed=seed)).configs]
+
+    assert sampled(5) == sampled(5)
+    assert sampled(5) != sampled(6)
+    assert sampled(None) == sampled(11629814477949246596)
+
+
+def test_a_range_with_a_step_is_listed_in_a_sampled_design() -> None:
+    plan = plan_of(block(vary("size", span(10, 30, 10)), design="random", samples=50))
+    assert set(column(plan, "size")) == {10, 20, 30}
+
+
+def test_the_plan_tells_a_sampled_design_s_seed() -> None:
+    factor = vary("rate", span(0.0, 1.0))
+    plan = plan_of(
+        block(vary("rate", values(0.5))),
+        block(factor, design="lhs", samples=2),
+        block(factor, design="random", samples=3, seed=8),
+    )
+    assert [(each.design, each.first_config, each.config_count) for each in plan.blocks] == [
+        ("factorial", 0, 1),
+        ("lhs", 1, 2),
+        ("random", 3, 3),
+    ]
+    assert plan.blocks[0].design_seed is None
+    assert plan.blocks[1].design_seed not in (None, 0)
+    assert plan.blocks[2].design_seed == 8
+
+
+def test_a_table_gives_its_rows_and_leaves_the_rest_alone() -> None:
+    text = '\ufeffrate , action.pulse,mode\r\n\r\n0.25,7, fast\r\n "0.5" ,0,"exact"\r\n'
+    plan = plan_of(table(text), fixed=(("size", 3),))
+    assert [(config.params, config.action_ticks) for config in plan.configs] == [
+        ((3, 0.25, plan.schema.defaults[2], True, "fast"), (7,)),
+        ((3, 0.5, plan.schema.defaults[2], True, "exact"), (0,)),
+    ]
+
+
+def test_a_table_without_a_final_newline_keeps_its_last_row() -> None:
+    assert column(plan_of(table("size\n3\n4")), "size") == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "the table has no header"),
+        ("\n \n", "the table has no header"),
+        ("size\n", "the table has 0 rows"),
+        ("size,rat\n1,2\n", "table header: unknown column"),
+        ("size,size\n1,2\n", "table header: column given twice"),
+        ("size,rate\n\n1\n", "table row 3: wrong width"),
+        ("size,rate\n1,2,3\n", "table row 2: wrong width"),
+        ("size\n1\n\n0\n", "table row 4, column 'size': out of range"),
+        ("action.pulse\nsoon\n", "table row 2, column 'action.pulse': not a tick"),
+        ('size\n"1\n2\n', "table line 2: a quote that is never closed"),
+        ('size\n1\n"\n\n"x\n', "table line 5: text after a closing quote"),
+        ('size\n1"2\n', "table line 2: a quote inside a field that does not start with one"),
+    ],
+)
+def test_a_wrong_table_names_the_row(text: str, wrong: str) -> None:
+    problem = only_problem(table(text))
+    assert problem.wrong == wrong
+    assert (problem.place.table, problem.place.key) == (("block", 0), "table_text")
+
+
+def test_every_wrong_cell_of_a_table_is_named() -> None:
+    problems = problems_of(table("size,rate\n0,2\n1,x\n"))
+    assert [problem.came for problem in problems] == ["0", "2", "'x'"]
+
+
+def test_a_misspelt_column_gets_a_near_miss() -> None:
+    assert only_problem(table("action.puls\n1\n")).hint == "did you mean 'action.pulse'?"

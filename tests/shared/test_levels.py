@@ -1,0 +1,190 @@
+"""Levels: no level lost, none above the maximum, each rounded once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from henad_web.explore.levels import ContinuousDomain, stepped_levels
+from henad_web.explore.spec import ActionSpec, AllLevels, LevelSpec
+from tests.shared.schemas import (
+    ALL,
+    SCHEMA,
+    block,
+    column,
+    move,
+    only_problem,
+    plan_of,
+    problems_of,
+    span,
+    values,
+    vary,
+)
+
+
+def levels(param: str, given_levels: LevelSpec) -> list[object]:
+    return column(plan_of(block(vary(param, given_levels))), param)
+
+
+def texts(param: str, given_levels: LevelSpec) -> list[str]:
+    return [SCHEMA.param(param).text(value) for value in levels(param, given_levels)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step", "expected"),
+    [
+        (0.2, 0.3, 0.025, ["0.2", "0.225", "0.25", "0.275", "0.3"]),
+        (0.4, 0.6, 0.05, ["0.4", "0.45", "0.5", "0.55", "0.6"]),
+        (0.0, 1.0, 0.1, ["0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1"]),
+        (0.0, 1.0, 0.3, ["0", "0.3", "0.6", "0.9"]),
+        (0.1, 0.5, 0.1, ["0.1", "0.2", "0.3", "0.4", "0.5"]),
+        (0.5, 0.5, 0.1, ["0.5"]),
+        (0.5, 0.6, 0.2, ["0.5"]),
+        (0.0, 0.2, 0.2, ["0", "0.2"]),
+    ],
+)
+def test_a_range_holds_both_its_ends(low: float, high: float, step: float, expected: list[str]) -> None:
+    assert texts("rate", span(low, high, step)) == expected
+
+
+def test_a_range_that_does_not_start_at_zero_loses_nothing() -> None:
+    found = texts("loss", span(0.1, 2.0, 0.1))
+    assert len(found) == 20
+    assert found == [f"{Decimal(tenth) / 10:f}".removesuffix(".0") for tenth in range(1, 21)]
+
+
+def test_the_value_0_05_stays_0_05() -> None:
+    assert texts("rate", values(0.05)) == ["0.05"]
+    assert levels("rate", values(0.05)) == [float(np.float32(0.05))]
+
+
+def test_a_default_of_zero_and_a_level_of_zero_are_values() -> None:
+    assert levels("rate", values(0)) == [0.0]
+    assert plan_of(fixed=(("wrap", False), ("rate", 0))).configs[0].params[1:4:2] == (0.0, False)
+
+
+@given(st.integers(-40, 40), st.integers(0, 40), st.integers(1, 20))
+def test_decimal_ranges_have_their_decimal_count(low: int, length: int, step: int) -> None:
+    tenth = Decimal("0.1")
+    found = stepped_levels(float(low * tenth), float((low + length) * tenth), float(step * tenth))
+    assert found is not None
+    assert len(found) == length // step + 1
+    expected = [float(np.float32(str((low + place * step) * tenth))) for place in range(len(found))]
+    assert [found[place] for place in range(len(found))] == expected
+
+
+@given(st.floats(-5, 5), st.floats(0, 9), st.floats(0.001, 3))
+def test_levels_ascend_inside_the_bounds(low: float, length: float, step: float) -> None:
+    high = low + length
+    found = stepped_levels(low, high, step)
+    assert found is not None
+    listed = [found[place] for place in range(len(found))]
+    assert listed == sorted(listed)
+    assert listed[0] == float(np.float32(low)) + 0.0
+    assert listed[-1] <= float(np.float32(high))
+    assert high - (low + (len(found) - 1) * step) < step
+
+
+def test_whole_ranges_step_by_one_unless_told() -> None:
+    assert levels("size", span(2, 5)) == [2, 3, 4, 5]
+    assert levels("size", span(1, 10, 4)) == [1, 5, 9]
+    assert all(type(level) is int for level in levels("size", span(2, 4)))
+
+
+def test_whole_ranges_take_whole_floats() -> None:
+    assert levels("size", span(2.0, 4.0, 2.0)) == [2, 4]
+
+
+def test_ticks_are_whole_numbers_up_to_the_largest() -> None:
+    plan = plan_of(block(move("pulse", values(0, 2**64 - 1))))
+    assert [config.action_ticks for config in plan.configs] == [(0,), (2**64 - 1,)]
+    plan = plan_of(block(move("pulse", span(10, 30, 10))))
+    assert [config.action_ticks for config in plan.configs] == [(10,), (20,), (30,)]
+
+
+def test_all_levels_of_a_choice_and_of_a_bool() -> None:
+    assert levels("mode", ALL) == ["fast", "slow", "exact"]
+    assert levels("wrap", ALL) == [False, True]
+
+
+def test_values_go_through_the_parser_of_their_parameter() -> None:
+    assert levels("mode", values("exact", 0)) == ["exact", "fast"]
+    assert levels("wrap", values(True, "false")) == [True, False]
+    assert levels("rate", values("0.5", 1)) == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("param", "given_levels", "key", "wrong"),
+    [
+        ("rate", span(0.5, 0.1, 0.1), "max", "reversed range"),
+        ("rate", span(0.0, 1.0, 0.0), "step", "never ends"),
+        ("rate", span(0.0, 1.0, -0.1), "step", "never ends"),
+        ("rate", span(0.5, 0.5, 0.0), "step", "never ends"),
+        ("rate", span(0.0, float("inf"), 0.1), "max", "not finite"),
+        ("rate", span(float("nan"), 1.0, 0.1), "min", "not finite"),
+        ("rate", span(0.0, 1.0, float("nan")), "step", "not finite"),
+        ("rate", span(0.0, 1.0), "step", "needs the step"),
+        ("rate", span(0.0, 1.0, 1e-9), "step", "too many levels"),
+        ("rate", span(0.0, 1.2, 0.1), "max", "out of range"),
+        ("rate", span(-0.1, 1.0, 0.1), "min", "out of range"),
+        ("size", span(1, 4, 0.5), "step", "not a whole number"),
+        ("size", span(1.5, 4), "min", "not a whole number"),
+        ("size", span(0, 4), "min", "out of range"),
+        ("size", span(4, 1), "max", "reversed range"),
+        ("mode", span(0, 2), "range", "has options"),
+        ("wrap", span(0, 1), "range", "has options"),
+        ("rate", AllLevels(), "levels", "is a number"),
+        ("size", AllLevels(), "levels", "is a number"),
+        ("rate", values(), "values", "has no levels"),
+        ("rate", values(1.5), "values", "out of range"),
+        ("rate", values("fast"), "values", "not a number"),
+        ("size", values(1.5), "values", "kind u32"),
+        ("mode", values("fats"), "values", "no such option"),
+        ("wrap", values("yes"), "values", "neither true nor false"),
+    ],
+)
+def test_levels_that_cannot_be_are_refused(param: str, given_levels: LevelSpec, key: str, wrong: str) -> None:
+    problem = only_problem(block(vary(param, given_levels)))
+    assert problem.place.key == key
+    assert problem.place.table[:4] == ("block", 0, "factors", 0)
+    assert wrong in problem.wrong
+    assert f"parameter '{param}'" in problem.wrong
+
+
+def test_every_wrong_value_of_a_list_is_named() -> None:
+    assert [problem.came for problem in problems_of(block(vary("size", values(0, 5, 2000))))] == ["0", "2000"]
+
+
+@pytest.mark.parametrize("tick", [-1, 1.5, True, "soon", 2**64])
+def test_a_level_that_is_no_tick_is_refused(tick: object) -> None:
+    problem = only_problem(block(move("pulse", values(tick))))  # type: ignore[arg-type]
+    assert problem.wrong == "action 'pulse': not a tick"
+
+
+def test_an_option_near_the_given_one_is_proposed() -> None:
+    assert only_problem(block(vary("mode", values("fats")))).hint == "did you mean 'fast'?"
+
+
+def test_a_long_range_is_counted_not_listed() -> None:
+    plan = plan_of(block(move("pulse", span(0, 2**24 - 1))))
+    assert plan.config_count == 2**24
+    assert plan.configs[-1].action_ticks == (2**24 - 1,)
+    assert only_problem(block(move("pulse", span(0, 2**24)))).allowed == "at most 16 777 216 levels"
+
+
+def test_a_range_of_ticks_may_lie_past_64_bits_only_inside_them() -> None:
+    late = ActionSpec(id="pulse", tick=0)
+    problem = only_problem(block(move("pulse", span(2**64 - 1, 2**64))), actions=(late,))
+    assert (problem.place.key, problem.wrong) == ("max", "action 'pulse': not a tick")
+
+
+@given(st.floats(-5, 5), st.floats(0, 9), st.floats(0, 1, exclude_max=True))
+def test_a_continuous_domain_stays_inside_its_rounded_bounds(low: float, length: float, fraction: float) -> None:
+    domain = ContinuousDomain(low, low + length)
+    value = domain.at(fraction)
+    assert float(np.float32(low)) <= value <= float(np.float32(low + length))
+    assert value == float(np.float32(value))

@@ -1,0 +1,108 @@
+"""Any spec survives its TOML and its JSON, floats and kinds bit for bit."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from henad_web.explore.spec import (
+    ActionSpec,
+    AllLevels,
+    BlockSpec,
+    DesignKind,
+    FactorSpec,
+    MeasureSettings,
+    RangeLevels,
+    ReducerSpec,
+    RunSettings,
+    SeedScheme,
+    SeedSettings,
+    StopSpec,
+    SweepSpec,
+    ValueLevels,
+)
+from henad_web.explore.spec_file import parse_spec, parse_spec_document, spec_document, spec_to_toml
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+NUMBERS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False))
+VALUES = st.one_of(NUMBERS, st.booleans(), TEXTS)
+U64 = st.integers(0, 2**64 - 1)
+COLUMNS = st.from_regex(r"[A-Za-z][A-Za-z .]{0,6}[A-Za-z]", fullmatch=True)
+LEVELS = st.one_of(
+    st.builds(ValueLevels, values=st.lists(VALUES, max_size=4).map(tuple)),
+    st.builds(RangeLevels, min=NUMBERS, max=NUMBERS, step=st.none() | NUMBERS),
+    st.builds(AllLevels),
+)
+FACTORS = st.one_of(
+    st.builds(FactorSpec, param=NAMES, levels=LEVELS), st.builds(FactorSpec, action=NAMES, levels=LEVELS)
+)
+FACTOR_TUPLES = st.lists(FACTORS, max_size=3).map(tuple)
+BLOCKS = st.one_of(
+    st.builds(BlockSpec, design=st.sampled_from([DesignKind.FACTORIAL, DesignKind.ZIP]), factors=FACTOR_TUPLES),
+    st.builds(
+        BlockSpec,
+        design=st.sampled_from([DesignKind.RANDOM, DesignKind.LHS]),
+        factors=st.lists(FACTORS, min_size=1, max_size=3).map(tuple),
+        samples=st.integers(1, 2**24),
+        design_seed=st.none() | U64,
+    ),
+    st.builds(
+        BlockSpec, design=st.just(DesignKind.TABLE), table_text=TEXTS.map(lambda text: text.replace("\r\n", "\n"))
+    ),
+)
+KINDS = st.sampled_from(["final", "min", "max", "mean", "argmax", "argmin", "first<=10", "first!=0.25", "mean@20..60"])
+ACTION_NAMES = st.none() | NAMES.filter(lambda name: bool(name.strip()))
+SPECS = st.builds(
+    SweepSpec,
+    model=NAMES,
+    fixed=st.dictionaries(NAMES, VALUES, max_size=4).map(lambda fixed: tuple(fixed.items())),
+    run=st.builds(
+        RunSettings,
+        steps=U64,
+        warmup=U64,
+        replicates=U64,
+        stop=st.none()
+        | st.builds(
+            StopSpec,
+            column=COLUMNS,
+            comparison=st.sampled_from(["<", "<=", ">", ">=", "==", "!="]),
+            threshold=st.floats(allow_nan=False, allow_infinity=False),
+            min_tick=U64,
+        ),
+        timeout_s=st.none() | st.floats(0, 1e18),
+    ),
+    measure=st.builds(
+        MeasureSettings,
+        stats_every=U64,
+        series_every=U64,
+        default_reducers=st.booleans(),
+        reducers=st.lists(st.builds(ReducerSpec, column=COLUMNS, kind=KINDS), max_size=4).map(tuple),
+    ),
+    seeds=st.builds(SeedSettings, root=U64, scheme=st.sampled_from(SeedScheme)),
+    actions=st.lists(
+        st.builds(ActionSpec, id=NAMES, tick=U64, name=st.none() | NAMES.filter(lambda name: bool(name.strip()))),
+        max_size=3,
+    ).map(tuple),
+    blocks=st.lists(BLOCKS, max_size=3).map(tuple),
+)
+
+
+def bits(spec: SweepSpec) -> bytes:
+    """Tell apart what equality does not: 1, 1.0 and True, 0.0 and -0.0."""
+    return msgspec.json.encode(spec)
+
+
+@given(SPECS)
+def test_a_spec_survives_its_toml(spec: SweepSpec) -> None:
+    found = parse_spec(spec_to_toml(spec)).spec
+    assert found == spec
+    assert bits(found) == bits(spec)
+
+
+@given(SPECS)
+def test_a_spec_survives_its_json_document(spec: SweepSpec) -> None:
+    found = parse_spec_document(msgspec.json.decode(msgspec.json.encode(spec_document(spec))))
+    assert found == spec
+    assert bits(found) == bits(spec)
