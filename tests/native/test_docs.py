@@ -1,0 +1,113 @@
+"""What the documents show works: their code runs, their specs parse, their links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import henad_web as hw
+from tests.native.laws import NATIVE, PORTABLE, ROOT, sources
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+RUNNABLE = ("README.md", "docs/models.md", "docs/output.md")
+"""Documents whose Python is whole programs; the architecture page shows fragments."""
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """Return the fenced blocks of `language` in the document at `path`."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_there_are_examples_to_run() -> None:
+    assert {path.name for path in EXAMPLES} >= {"own_model.py", "watch_a_sweep.py"}
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_the_python_of_a_document_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = ModuleType("shown")
+    monkeypatch.setitem(sys.modules, "shown", module)
+    code = blocks(ROOT / name, "python")
+    assert code
+    for block in code:
+        exec(compile(block, name, "exec"), module.__dict__)  # the documents are the project's own
+    capsys.readouterr()
+
+
+def test_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(blocks(ROOT / "README.md", "python")[0], {})
+    first, header, *rows = capsys.readouterr().out.splitlines()
+    assert first == "9"
+    assert header.startswith("config_id,block,grid_width,grid_height,infection_rate,")
+    assert len([row for row in rows if row]) == 3
+
+
+def test_the_model_of_the_document_is_that_of_the_example() -> None:
+    shown = blocks(ROOT / "docs" / "models.md", "python")[0]
+    example = (ROOT / "examples" / "own_model.py").read_text(encoding="utf-8")
+    assert all(part in example for part in shown.split("\n\n\n"))
+
+
+def test_the_spec_of_the_document_is_the_plan_it_says() -> None:
+    (text,) = blocks(ROOT / "docs" / "spec.md", "toml")
+    plan = hw.parse_spec(text).spec.plan(hw.example_models()["sir"].schema())
+    assert (plan.config_count, plan.run_count) == (6, 18)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_the_glossary_is_sorted_and_has_each_word_once() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| ([^|]+) \| ", text, re.MULTILINE)[1:]
+    assert words == sorted(words, key=str.lower)
+    assert len(words) == len(set(words))
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in sorted(folder.glob("[0-9]*.md")) if f"({path.name})" not in index] == []
+
+
+def test_the_architecture_page_names_every_part_of_the_package() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    parts = {path.relative_to(PORTABLE).parts[0] for path in sources(PORTABLE)} - {"__init__.py"}
+    assert [part for part in sorted(parts) if part not in text] == []
+
+
+def test_the_two_commands_explain_themselves() -> None:
+    finished = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True)
+    assert "./dev demo" in finished.stdout
+    assert "./dev test" in finished.stdout
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_an_unknown_command_of_dev_exits_with_2() -> None:
+    finished = subprocess.run([ROOT / "dev", "dmeo"], capture_output=True, text=True, check=False)
+    assert finished.returncode == 2
+    assert "usage: ./dev demo" in finished.stderr
+
+
+def test_native_modules_say_what_they_own() -> None:
+    short = [path.name for path in sources(NATIVE) if len(path.read_text(encoding="utf-8").split('"""')[1]) < 20]
+    assert short == []
