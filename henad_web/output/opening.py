@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from henad_web.explore.seeds import SEED_FORMULAS
 from henad_web.explore.spec_file import spec_document
-from henad_web.output.build import this_build
+from henad_web.output.build import BuildRecord, this_build
 from henad_web.output.manifest import (
     FORMAT,
     FORMAT_VERSION,
@@ -54,16 +54,8 @@ def opening_manifest(
     started_unix_ms: int,
 ) -> Manifest:
     """Return the manifest of a sweep that started at `started_unix_ms` and has written no run yet."""
-    engine = this_build()
-    started = rfc3339(started_unix_ms)
-    session = SessionRecord(
-        started=started,
-        commit=engine.commit,
-        skipped=outline.skipped,
-        ran=0,
-        engine=engine,
-        host=None if provenance is None else dict(provenance),
-    )
+    engine, started = this_build(), rfc3339(started_unix_ms)
+    session = _session_record(engine, started, outline, provenance)
     seeds = plan.spec.seeds
     return Manifest(
         format=FORMAT,
@@ -84,6 +76,15 @@ def opening_manifest(
         timestamps=Timestamps(started_unix_ms=started_unix_ms, started=started),
         sessions=(session,),
         results=None,
+    )
+
+
+def _session_record(
+    engine: BuildRecord, started: str, outline: SweepOutline, provenance: Mapping[str, str] | None
+) -> SessionRecord:
+    host = None if provenance is None else dict(provenance)
+    return SessionRecord(
+        started=started, commit=engine.commit, skipped=outline.skipped, ran=0, engine=engine, host=host
     )
 
 

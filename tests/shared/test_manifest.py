@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from typing import Any
 
@@ -186,6 +187,11 @@ def test_what_is_no_manifest_is_refused_in_words(data: bytes, message: str) -> N
 def test_a_model_that_promises_less_says_so() -> None:
     model = msgspec.structs.replace(Manifest.read(finished()).model, portable=False)
     assert msgspec.json.encode(model).endswith(b',"portable":false}')
+
+
+def test_the_build_of_a_manifest_is_the_distribution_that_is_installed() -> None:
+    engine = Manifest.read(finished()).engine
+    assert engine.version == importlib.metadata.version(engine.name)
 
 
 def test_a_time_is_written_in_utc_with_milliseconds() -> None:
