@@ -5,11 +5,13 @@ Owns no element and no rule of its own.
 
 from __future__ import annotations
 
+import json
 import time
 
 from board import Board
 from chart import Chart
 from controls import Actions, Controls
+from dom import by_id, fetch_text, write
 from download import Download
 from editor import Editor
 from frames import Frames
@@ -49,12 +51,14 @@ class Application:
         self._picker = Picker(self._editor.load, lambda: self._editor.text)
 
     async def open(self) -> None:
-        """Load the examples and show the first.
+        """Load the examples, show the first, and say which build this is.
 
         Raises:
-            OSError: An example could not be fetched.
+            OSError: An example or the build's note could not be fetched.
         """
         await self._picker.open()
+        build = json.loads(await fetch_text("build.json"))["build"]
+        write(by_id("build"), f"Build {build[:12]}.")
 
     def _read(self, text: str) -> None:
         self._reading = read_spec(text, self._models)

@@ -15,10 +15,18 @@ STEPPING_S = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One model on a square grid. `run_steps` is the length of a run where it matters, None for one long run."""
+    """One model on a square grid.
+
+    Attributes:
+        model: Id of the model.
+        side: Cells a side.
+        bare_steps: Steps of one repeat of the bare loop.
+        run_steps: Length of a run in a sweep where the model's work depends on it, None for as long as needed.
+    """
 
     model: str
     side: int
+    bare_steps: int
     run_steps: int | None = None
 
     @property
@@ -32,7 +40,11 @@ class Case:
         return f"{self.model} {self.side} x {self.side}"
 
 
-CASES = (Case("game_of_life", 256), Case("game_of_life", 1024), Case("sir", 256, run_steps=100))
+CASES = (
+    Case("game_of_life", 256, bare_steps=3000),
+    Case("game_of_life", 1024, bare_steps=600),
+    Case("sir", 256, bare_steps=100, run_steps=100),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The benchmark page: measures every case, bare and in a sweep, and shows a table and JSON.
 
-Owns the page's elements. The bare loops are those of the native benchmark, `bare`.
+Owns the page's elements. `bench_bare` and `bench_frames` measure.
 """
 
 from __future__ import annotations
@@ -8,23 +8,17 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
 from html import escape
 
-import bare
+from bench_bare import measure_bare
 from bench_cases import CASES, Case, Result, spec_text
 from bench_frames import FrameDriver
 from dom import by_id, listen, window, write
-from startup import show_failure
+from failures import show_failure
 
 import henad_web as hw
 
 __all__ = ["BenchPage"]
-
-BARE: dict[str, Callable[[int, Callable[[], float]], float]] = {
-    "game_of_life": bare.measure_life,
-    "sir": bare.measure_sir,
-}
 
 HEAD = (
     "Bare",
@@ -88,7 +82,7 @@ class BenchPage:
     async def _measure(self, case: Case) -> Result:
         entry = self._models.lookup(case.model)
         await self._part(f"{case.title}: bare loop")
-        rate = BARE[case.model](case.side, time.perf_counter)
+        rate = await measure_bare(entry, case, time.perf_counter)
         await self._part(f"{case.title}: in a sweep")
         sweep = await self._driver.measure(entry, spec_text(case, rate, 100), case.cells)
         await self._part(f"{case.title}: in a sweep, sampled every tick")

@@ -34,12 +34,20 @@ class Board:
         self._image: Element = None
         self._image_data: Element = None
         self._due = 0.0
+        self._place = ""
 
     def clear(self, caption: str) -> None:
         """Show an empty board with `caption`."""
         self._context.clearRect(0, 0, self._canvas.width, self._canvas.height)
         write(self._caption, caption)
-        self._due = 0.0
+        self._due, self._place = 0.0, ""
+
+    def rest(self) -> None:
+        """Say that the picture stays as it was last drawn."""
+        if self._place:
+            write(self._caption, f"Last drawn: {self._place}")
+        else:
+            write(self._caption, "The runs ended before one could be drawn.")
 
     def draw_if_due(self, look: Callable[[], RunView | None]) -> None:
         """Draw what `look` returns, if enough time has passed since the last picture; `look` copies."""
@@ -54,9 +62,9 @@ class Board:
 
     def draw(self, view: RunView) -> None:
         """Draw `view` now, or say where it stands when its model has no grid."""
-        place = f"Run {view.run_id:,} · tick {view.tick:,}"
+        self._place = f"run {view.run_id:,} · tick {view.tick:,}"
         if view.grid is None:
-            write(self._caption, f"{place} · this model has no grid")
+            write(self._caption, f"In progress: {self._place} · this model has no grid")
             return
         shape = (view.grid.shape[0], view.grid.shape[1])
         if self._made_for != (view.palette, shape):
@@ -65,7 +73,7 @@ class Board:
         # A copy into the image's own buffer: a view on Python's memory comes loose when that memory grows.
         self._image_data.assign(self._painter.pixels)
         self._context.putImageData(self._image, 0, 0)
-        write(self._caption, f"{place} · {shape[1]} {TIMES} {shape[0]} cells")
+        write(self._caption, f"In progress: {self._place} · {shape[1]} {TIMES} {shape[0]} cells")
 
     def _prepare(self, palette: tuple[tuple[int, int, int], ...], shape: tuple[int, int]) -> None:
         self._made_for = (palette, shape)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Chart", "Line", "Picture"]
 
-MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 56, 14, 34, 40
+MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 52, 18, 34, 40
 FONT = "12px system-ui, sans-serif"
 
 

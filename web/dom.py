@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from failures import guarded
 from js import document, window
 from pyodide.ffi import create_proxy
 
@@ -17,6 +18,7 @@ __all__ = [
     "Element",
     "Event",
     "by_id",
+    "fetch_text",
     "document",
     "listen",
     "lasting",
@@ -51,12 +53,12 @@ def by_id(element_id: str) -> Element:
 
 def lasting(handler: Callable[..., object]) -> Callback:
     """Return `handler` as a function the browser may call for the life of the page."""
-    return create_proxy(handler)
+    return create_proxy(guarded(handler))
 
 
 def listen(target: Element, event: str, handler: Callable[[Event], object]) -> None:
     """Call `handler` with every `event` of `target`, for the life of the page."""
-    target.addEventListener(event, create_proxy(handler))
+    target.addEventListener(event, lasting(handler))
 
 
 def make(tag: str, text: str = "", class_name: str = "") -> Element:
@@ -83,3 +85,15 @@ def reveal(element: Element, shown: bool) -> None:
 def style_token(name: str) -> str:
     """Return the value of the custom property `name`, such as ``--text``, in the current theme."""
     return str(window.getComputedStyle(document.documentElement).getPropertyValue(name)).strip()
+
+
+async def fetch_text(address: str) -> str:
+    """Return the text at `address`, which is relative to the page.
+
+    Raises:
+        OSError: It could not be loaded.
+    """
+    response = await window.fetch(address)
+    if not response.ok:
+        raise OSError(f"{address} could not be loaded: status {response.status}")
+    return str(await response.text())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dom import Event, by_id, listen, make, window
+from dom import Event, by_id, fetch_text, listen, make
 
 __all__ = ["EXAMPLES", "Picker"]
 
@@ -45,7 +45,7 @@ class Picker:
             OSError: An example could not be fetched.
         """
         for file, _ in EXAMPLES:
-            self._originals[file] = await _fetch_text(f"examples/{file}")
+            self._originals[file] = await fetch_text(f"examples/{file}")
         self._select.disabled = False
         self._load(self._originals[self._shown])
 
@@ -60,10 +60,3 @@ class Picker:
 
     def _restored(self, _event: Event) -> None:
         self._load(self._originals[self._shown])
-
-
-async def _fetch_text(address: str) -> str:
-    response = await window.fetch(address)
-    if not response.ok:
-        raise OSError(f"{address} could not be loaded: status {response.status}")
-    return str(await response.text())

@@ -39,22 +39,31 @@ _DEFAULTS = ("final", "min", "max", "mean")
 
 def head_markup(columns: Columns) -> str:
     """Return the head row as markup."""
-    numbers = ("Run", "Config", "Rep", *columns.factors, *columns.reducers, "Ticks", "Time, ms")
-    cells = [f'<th scope="col">{escape(name)}</th>' for name in numbers]
-    cells += [f'<th scope="col" class="words">{name}</th>' for name in ("Status", "Ended by", "Note")]
+    cells = [_head_cell(name) for name in ("Run", "Config", "Rep")]
+    cells.append(_head_cell("Status", "words"))
+    cells += [_head_cell(name) for name in (*columns.factors, *columns.reducers, "Ticks")]
+    cells += [_head_cell("Ended by", "words"), _head_cell("Time, ms"), _head_cell("Note", "words")]
     return f"<tr>{''.join(cells)}</tr>"
 
 
 def row_markup(outcome: RunOutcome, study: Study, columns: Columns) -> str:
     """Return one run as a row of markup; its run id is in ``data-run`` of the row."""
     run = outcome.run
-    numbers: list[object] = [run.config_id, run.rep]
-    numbers += [study.level(run.config_id, factor) for factor in columns.factors]
+    numbers = [study.level(run.config_id, factor) for factor in columns.factors]
     numbers += [outcome.reducers.get(name) for name in columns.reducers]
-    numbers += [outcome.ticks, f"{outcome.wall_ms:.1f}"]
-    cells = [f'<td><button type="button">{run.run_id}</button></td>']
-    cells += [f"<td>{escape(number_text(value))}</td>" for value in numbers]
-    cells += [f'<td class="words">{escape(text)}</td>' for text in (outcome.status, outcome.stop_reason)]
-    cells.append(f'<td class="note">{escape(outcome.note)}</td>')
+    cells = [f'<td><button type="button">{run.run_id}</button></td>', _cell(run.config_id), _cell(run.rep)]
+    cells.append(_cell(outcome.status, "words"))
+    cells += [_cell(number_text(value)) for value in (*numbers, outcome.ticks)]
+    cells += [_cell(outcome.stop_reason, "words"), _cell(f"{outcome.wall_ms:.1f}"), _cell(outcome.note, "note")]
     kind = "failed" if outcome.status.is_failure else "good"
     return f'<tr data-run="{run.run_id}" class="{kind}">{"".join(cells)}</tr>'
+
+
+def _head_cell(name: str, kind: str = "number") -> str:
+    # Long names may break after their separators, so that the table fits.
+    text = escape(name).replace("_", "_<wbr>").replace(":", ":<wbr>")
+    return f'<th scope="col" class="{kind}">{text}</th>'
+
+
+def _cell(value: object, kind: str = "number") -> str:
+    return f'<td class="{kind}">{escape(str(value))}</td>'

@@ -168,6 +168,7 @@ class Session:
         views.table.flush()
         views.gallery.refresh()
         views.table.choose(views.gallery.shown)
+        views.board.rest()
         run.close()
         self._run = None
         views.controls.show_active(False)

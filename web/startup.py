@@ -1,17 +1,17 @@
-"""The last stages of loading, shown as they pass: numpy, the models, ready; and a failure as text.
+"""The last stages of loading, shown as they pass: numpy, the models, ready; and a failure.
 
-Owns the stages and the text of a failure. `loading.mjs` shows what comes before Python runs.
+Owns the stages. `loading.mjs` shows what comes before Python runs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import traceback
 
-from dom import by_id, document, reveal, write
+from dom import by_id, document, write
+from failures import show_failure
 
-__all__ = ["boot", "show_failure"]
+__all__ = ["boot"]
 
 PAINT_S = 0.02
 """Gives the browser a moment to paint: an import blocks the page."""
@@ -32,13 +32,6 @@ async def boot(module: str, page: str) -> None:
         show_failure("The page could not be loaded", error)
         raise
     _show_stage("ready", "Ready.")
-
-
-def show_failure(sentence: str, error: Exception) -> None:
-    """Show `error` in words, after `sentence`, with its traceback below."""
-    write(by_id("boot-error-text"), f"{sentence}: {type(error).__name__}: {error}. Reload the page to start over.")
-    write(by_id("boot-error-details"), "".join(traceback.format_exception(error)))
-    reveal(by_id("boot-error"), True)
 
 
 async def _load(stage: str, sentence: str, module: str) -> object:
