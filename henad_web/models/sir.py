@@ -13,6 +13,7 @@ from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params, grid_start, row_jobs
 from henad_web.model.params import Apply, Format, ParamValue, f32
 from henad_web.model.stats import Stat
+from henad_web.models.sir_cells import ILL, SirCells
 from henad_web.randomness import (
     action_state,
     chunk_factors,
@@ -25,7 +26,7 @@ from henad_web.randomness import (
 
 __all__ = ["SIR", "Sir"]
 
-SUSCEPTIBLE, INFECTED, RECOVERED = 0, 1, 2
+_DRAW_SHIFT = np.array(8, np.uint32)
 _LIVE = ("infection_rate", "recovery_rate")
 
 
@@ -48,17 +49,18 @@ class Sir:
         self._action_state = action_state(seed)
         self._factors = chunk_factors(height)
         words, self._base = stream_bits(grid_start(seed), self.population)
-        self._cells = (words < np.uint32(self._infected_below)).view(np.uint8).reshape(height, width)
+        self._cells = SirCells((words < np.uint32(self._infected_below)).reshape(height, width))
+        self._set_limits()
 
     @property
     def grid(self) -> NDArray[np.uint8]:
         """0 for a susceptible cell, 1 for an infected, 2 for a recovered, ``(height, width)``; a fresh array."""
-        return self._cells.copy()
+        return self._cells.grid
 
     @property
     def heap_bytes(self) -> int:
-        """Bytes the cells and the working arrays hold."""
-        return self._cells.nbytes * 20
+        """Bytes the cells hold, with the most that a step needs on top."""
+        return self._cells.heap_bytes + self._factors.nbytes
 
     def step(self, n: int = 1) -> None:
         """Do `n` steps."""
@@ -67,37 +69,37 @@ class Sir:
 
     def _step(self) -> None:
         cells = self._cells
-        infected = (cells == INFECTED).astype(np.uint8)
-        columns = np.roll(infected, 1, 0) + infected + np.roll(infected, -1, 0)
-        near = np.roll(columns, 1, 1) + columns + np.roll(columns, -1, 1) - infected
-        drawing = (infected == 1) | ((cells == SUSCEPTIBLE) & (near > 0))
-        draws = row_words(
-            chunk_seeds(self._base, self.tick, self._factors), drawing.sum(axis=1)
-        ) >> np.uint32(8)
-        ill = infected[drawing] == 1
-        limits = escape_limits(self._rates["infection_rate"])[near[drawing]]
-        limits[ill] = draw_limit(self._rates["recovery_rate"])
-        changed = (draws < limits) == ill
-        cells[drawing] += changed.view(np.uint8)
+        drawing = cells.drawing()
+        if drawing.size:
+            starts = chunk_seeds(self._base, self.tick, self._factors)
+            bounds = cells.row_bounds(drawing)
+            draws = row_words(starts, bounds[1:] - bounds[:-1])
+            draws >>= _DRAW_SHIFT
+            changed = draws < self._recovery_limit
+            if drawing.size > cells.infected:
+                codes = cells.codes(drawing)
+                exposed = np.flatnonzero(codes < ILL)
+                changed[exposed] = draws[exposed] >= self._escape_limits[codes[exposed]]
+            cells.change(drawing, changed)
         self._base = next_base(self._base, self.tick)
         self.tick += 1
 
     def stats(self) -> dict[str, float]:
         """Return the number of cells in each state."""
-        counts = np.bincount(self._cells.reshape(-1), minlength=3)
+        cells = self._cells
         return {
-            "Susceptible": float(counts[SUSCEPTIBLE]),
-            "Infected": float(counts[INFECTED]),
-            "Recovered": float(counts[RECOVERED]),
+            "Susceptible": float(cells.susceptible),
+            "Infected": float(cells.infected),
+            "Recovered": float(cells.recovered),
         }
 
     def act(self, action_id: str) -> bool:
         """Infect susceptible cells at the share the model was built with (`seed_outbreak`)."""
         if action_id != "seed_outbreak":
             return False
-        susceptible = np.flatnonzero(self._cells.reshape(-1) == SUSCEPTIBLE)
+        susceptible = self._cells.susceptible_positions()
         words, self._action_state = stream_bits(self._action_state, susceptible.size)
-        self._cells.reshape(-1)[susceptible[words < np.uint32(self._infected_below)]] = INFECTED
+        self._cells.infect(susceptible[words < np.uint32(self._infected_below)])
         return True
 
     def set_param(self, id: str, value: ParamValue) -> bool:
@@ -110,7 +112,13 @@ class Sir:
         if id not in self._rates:
             return False
         self._rates[id] = float(canonical)
+        self._set_limits()
         return True
+
+    def _set_limits(self) -> None:
+        # Compared as integers: a draw is its 24 bits over 2^24, so draw < p where its bits are below ceil(p * 2^24).
+        self._recovery_limit = np.array(draw_limit(self._rates["recovery_rate"]), np.uint32)
+        self._escape_limits = escape_limits(self._rates["infection_rate"])
 
 
 def draw_limit(probability: float) -> int:

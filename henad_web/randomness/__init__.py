@@ -2,7 +2,7 @@
 
 `scalar` holds the definitions, `jump` moves a stream ahead without walking it, `streams` walks many streams at once,
 `design` is the generator of designs and searches. Every result is a function of integers alone and the same on every
-machine. Nothing here knows what a model, a plan or a run is.
+little-endian machine. Nothing here knows what a model, a plan or a run is.
 """
 
 from henad_web.randomness.design import DesignRng

@@ -15,7 +15,7 @@ from henad_web.randomness.scalar import xorshift64
 
 __all__ = ["Jump", "jump_of"]
 
-_BYTE_OFFSETS = (np.arange(8, dtype=np.int32) * 256)[:, np.newaxis]
+_TABLE_OFFSETS = (np.arange(8, dtype=np.intp) * 256)[:, np.newaxis]
 
 
 class Jump:
@@ -38,10 +38,11 @@ class Jump:
 
     def __call__(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return `states`, uint64 ``(n,)``, each moved ahead."""
-        octets = np.ascontiguousarray(states).view(np.uint8).reshape(-1, 8).T
-        if not _LITTLE_ENDIAN:
-            octets = octets[::-1]
-        moved: NDArray[np.uint64] = np.bitwise_xor.reduce(self._table[octets + _BYTE_OFFSETS], axis=0)
+        octets = np.ascontiguousarray(states).view(np.uint8).reshape(-1, 8)
+        # Positions of numpy's own index type: any other is converted again inside the look-up.
+        positions = np.empty((8, states.size), np.intp)
+        np.add(octets.T, _TABLE_OFFSETS, positions)
+        moved: NDArray[np.uint64] = np.bitwise_xor.reduce(self._table[positions], axis=0)
         return moved
 
     def after(self, first: Jump) -> Jump:
@@ -51,9 +52,6 @@ class Jump:
     def scalar(self, state: int) -> int:
         """Return one state moved ahead."""
         return int(self(np.array([state], np.uint64))[0])
-
-
-_LITTLE_ENDIAN = bool(np.array([1], np.uint64).view(np.uint8)[0])
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,12 @@
-"""Walking xorshift64 streams in bulk: one long stream cut into segments, or a stream for every row of a grid.
+"""Walking xorshift64 streams in bulk: one long stream, or a stream of its own for every row of a grid.
 
-A walk costs six array operations a draw whatever the number of streams, so a few long streams are first cut into many
-short segments, each started by a jump. What is drawn never depends on how it was cut.
+A walk costs six array operations a draw whatever the number of streams, so streams are first cut into segments that
+are walked side by side, each started by a jump. What is drawn never depends on how it was cut.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +20,12 @@ _SHIFT_13 = np.array(13, np.uint64)
 _SHIFT_7 = np.array(7, np.uint64)
 _SHIFT_17 = np.array(17, np.uint64)
 _ONE = np.array(1, np.uint64)
-_HIGH_HALF = 1 if bool(np.array([1], np.uint64).view(np.uint32)[0]) else 0
 
-# Measured at 2^20 draws natively: blocks of 2^16 to 2^18 states stay in the cache and tie, larger ones lose a third.
 _BLOCK_DRAWS = 1 << 17
+# Rows of a walk lie this many states further apart than needed. Rows a power of two apart share cache sets, and
+# reading across them was measured three to six times slower.
+_GAP = 8
+_SHORTEST, _LONGEST = 8, 32
 
 
 def xorshift64_array(states: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -32,59 +36,9 @@ def xorshift64_array(states: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return moved
 
 
-def walk(start: NDArray[np.uint64], states: NDArray[np.uint64]) -> None:
-    """Fill `states`, uint64 ``(draws, n)``: row j is `start`, uint64 ``(n,)``, moved ahead by j + 1 steps."""
-    first, second = np.empty_like(start), np.empty_like(start)
-    left, right, xor = np.left_shift, np.right_shift, np.bitwise_xor
-    shift_13, shift_7, shift_17 = _SHIFT_13, _SHIFT_7, _SHIFT_17
-    state = start
-    for moved in states:
-        left(state, shift_13, first)
-        xor(first, state, first)
-        right(first, shift_7, second)
-        xor(first, second, second)
-        left(second, shift_17, first)
-        xor(first, second, moved)
-        state = moved
-
-
-def segment_starts(states: NDArray[np.uint64], segments: int, length: int) -> NDArray[np.uint64]:
-    """Return uint64 ``(segments, n)``: row s is `states`, uint64 ``(n,)``, moved ahead by s * length steps."""
-    starts = np.empty((segments, states.size), np.uint64)
-    starts[0] = states
-    done = 1
-    while done < segments:
-        more = min(done, segments - done)
-        starts[done : done + more] = jump_of(done * length)(starts[:more].reshape(-1)).reshape(more, -1)
-        done += more
-    return starts
-
-
-def stream_bits(state: int, count: int) -> tuple[NDArray[np.uint32], int]:
-    """Return the next `count` 32-bit words of the stream at `state`, uint32 ``(count,)``, and the state after them."""
-    words = np.empty(count, np.uint32)
-    for first in range(0, count, _BLOCK_DRAWS):
-        block = words[first : first + _BLOCK_DRAWS]
-        state = _fill(state, block)
-    return words, state
-
-
-def _fill(state: int, words: NDArray[np.uint32]) -> int:
-    count = words.size
-    length = 1 << max(0, (count.bit_length() - 3) // 2)
-    segments = -(-count // length)
-    starts = segment_starts(np.array([state], np.uint64), segments, length).reshape(-1)
-    states = np.empty((length, segments), np.uint64)
-    walk(starts, states)
-    in_order = np.empty((segments, length), np.uint32)
-    in_order[...] = high_halves(states).T
-    words[...] = in_order.reshape(-1)[:count]
-    return int(states[(count - 1) % length, (count - 1) // length])
-
-
-def high_halves(states: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return a view of the upper 32 bits of each of the contiguous `states`."""
-    return states.view(np.uint32).reshape(*states.shape, 2)[..., _HIGH_HALF]
+def chunk_factors(count: int) -> NDArray[np.uint64]:
+    """Return what tells the streams of the first `count` chunks apart, uint64 ``(count,)``."""
+    return np.arange(count, dtype=np.uint64) * np.array(CHUNK_FACTOR, np.uint64)
 
 
 def chunk_seeds(base: int, tick: int, factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -99,9 +53,16 @@ def chunk_seeds(base: int, tick: int, factors: NDArray[np.uint64]) -> NDArray[np
     return xorshift64_array((factors ^ common) | _ONE)
 
 
-def chunk_factors(count: int) -> NDArray[np.uint64]:
-    """Return what tells the first `count` chunks' streams apart, uint64 ``(count,)``."""
-    return np.arange(count, dtype=np.uint64) * np.array(CHUNK_FACTOR, np.uint64)
+def stream_bits(state: int, count: int) -> tuple[NDArray[np.uint32], int]:
+    """Return the next `count` 32-bit words of the stream at `state`, uint32 ``(count,)``, and the state after them."""
+    words = np.empty(count, np.uint32)
+    for first in range(0, count, _BLOCK_DRAWS):
+        block = words[first : first + _BLOCK_DRAWS]
+        states = _walk(np.array([state], np.uint64), block.size)
+        block[:] = _in_order(states).reshape(-1)[: block.size]
+        segment, draw = divmod(block.size - 1, states.shape[0])
+        state = int(states[draw, segment])
+    return words, state
 
 
 def row_words(starts: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArray[np.uint32]:
@@ -112,26 +73,101 @@ def row_words(starts: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArra
         counts: Words wanted of each stream, ``(streams,)``.
 
     Returns:
-        uint32 ``(sum of counts,)``.
+        32-bit words, uint32 ``(sum of counts,)``.
     """
+    streams = max(1, _BLOCK_DRAWS // max(1, int(counts.max(initial=0))))
+    if streams >= starts.size:
+        return _band_words(starts, counts)
+    bands = range(0, starts.size, streams)
+    return np.concatenate(
+        [_band_words(starts[first : first + streams], counts[first : first + streams]) for first in bands]
+    )
+
+
+def _band_words(starts: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArray[np.uint32]:
     most = int(counts.max(initial=0))
     if most == 0:
         return np.empty(0, np.uint32)
-    streams = starts.size
-    length = segment_length(streams, most)
-    segments = -(-most // length)
-    states = np.empty((min(length, most), segments * streams), np.uint64)
-    walk(segment_starts(starts, segments, length).reshape(-1), states)
-    in_order = np.empty((streams, segments, states.shape[0]), np.uint32)
-    in_order[...] = high_halves(states).reshape(-1, segments, streams).T
-    wanted = np.arange(segments * states.shape[0]) < counts[:, np.newaxis]
-    words: NDArray[np.uint32] = in_order.reshape(streams, -1)[wanted]
+    states = _walk(starts, most)
+    length = states.shape[0]
+    segments = states.shape[1] // starts.size
+    if segments == 1:
+        filled = counts
+    else:
+        filled = (counts[:, np.newaxis] - np.arange(0, segments * length, length)).reshape(-1)
+        np.maximum(filled, 0, out=filled)
+        np.minimum(filled, length, out=filled)
+    wanted = _first_columns(length).take(filled, axis=0)
+    words: NDArray[np.uint32] = _in_order(states)[wanted]
     return words
 
 
-def segment_length(streams: int, most: int) -> int:
-    """Return how many words a segment should hold where the longest of `streams` streams needs `most`."""
-    length = 8
-    while length < most and length * 4096 < streams * most:
+@lru_cache(maxsize=64)
+def _first_columns(length: int) -> NDArray[np.bool_]:
+    """Return a table whose row k is true in its first k columns, ``(length + 1, length)``."""
+    return np.tri(length + 1, length, -1, dtype=np.bool_)
+
+
+def _walk(starts: NDArray[np.uint64], most: int) -> NDArray[np.uint64]:
+    """Walk each of `starts` by `most` steps or more.
+
+    Returns:
+        uint64 ``(length, streams * segments)``: column ``stream * segments + segment`` holds the states of a segment,
+        and the segments of a stream follow each other.
+    """
+    length = _segment_length(starts.size, most)
+    segments = -(-most // length)
+    if segments == 1:
+        length, columns = most, starts
+    else:
+        columns = _segment_starts(starts, segments, length).T.reshape(-1)
+    states = np.empty((length, columns.size + _GAP), np.uint64)[:, : columns.size]
+    _fill(states, columns)
+    return states
+
+
+def _segment_length(streams: int, most: int) -> int:
+    """Return how many draws a segment should hold.
+
+    A longer segment makes more array operations, a shorter one more jumps. With the costs measured on both targets
+    the sum is least near the square root of a hundredth of the draws.
+    """
+    length = _SHORTEST
+    while length < _LONGEST and 2 * length * length < streams * most // 100:
         length *= 2
     return length
+
+
+def _segment_starts(starts: NDArray[np.uint64], segments: int, length: int) -> NDArray[np.uint64]:
+    """Return uint64 ``(segments, streams)``: row s is `starts` moved ahead by s * length steps."""
+    rows = np.empty((segments, starts.size), np.uint64)
+    rows[0] = starts
+    done = 1
+    while done < segments:
+        more = min(done, segments - done)
+        rows[done : done + more] = jump_of(done * length)(rows[:more].reshape(-1)).reshape(more, -1)
+        done += more
+    return rows
+
+
+def _fill(states: NDArray[np.uint64], start: NDArray[np.uint64]) -> None:
+    """Fill row j of `states` with `start` moved ahead by j + 1 steps."""
+    first, second = np.empty_like(start), np.empty_like(start)
+    left, right, differ = np.left_shift, np.right_shift, np.bitwise_xor
+    shift_13, shift_7, shift_17 = _SHIFT_13, _SHIFT_7, _SHIFT_17
+    state = start
+    for moved in states:
+        left(state, shift_13, first)
+        differ(first, state, first)
+        right(first, shift_7, second)
+        differ(first, second, second)
+        left(second, shift_17, first)
+        differ(first, second, moved)
+        state = moved
+
+
+def _in_order(states: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return the word of each state, the upper half, segment after segment: uint32 ``(columns, length)``."""
+    words = np.empty(states.shape[::-1], np.uint32)
+    words[...] = states.view(np.uint32)[:, 1::2].T
+    return words
