@@ -6,6 +6,7 @@ here. Fills nothing in: `opening` does that for a sweep that starts.
 
 from __future__ import annotations
 
+import codecs
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -219,11 +220,12 @@ class Manifest(_Record, frozen=True):
 
     @classmethod
     def read(cls, data: bytes) -> Manifest:
-        """Return the manifest that `data` holds.
+        """Return the manifest that `data` holds; a byte-order mark that an editor left does not count.
 
         Raises:
             ManifestError: `data` is no manifest, or one of a format that this version does not know.
         """
+        data = data.removeprefix(codecs.BOM_UTF8)
         try:
             format = msgspec.json.decode(data, type=_Format)
             if (format.format, format.format_version) != (FORMAT, FORMAT_VERSION):

@@ -82,7 +82,7 @@ def opening_manifest(
 def _session_record(
     engine: BuildRecord, started: str, outline: SweepOutline, provenance: Mapping[str, str] | None
 ) -> SessionRecord:
-    host = None if provenance is None else dict(provenance)
+    host: dict[str, object] | None = None if provenance is None else {**provenance}
     return SessionRecord(
         started=started, commit=engine.commit, skipped=outline.skipped, ran=0, engine=engine, host=host
     )

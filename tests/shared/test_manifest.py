@@ -158,6 +158,7 @@ def test_a_manifest_reads_back_as_what_was_written() -> None:
     manifest = Manifest.read(data)
     assert manifest.shard.index == 1
     assert manifest.to_bytes() == data
+    assert Manifest.read(b"\xef\xbb\xbf" + data) == manifest
 
 
 def test_a_folder_of_a_newer_minor_form_reads() -> None:
