@@ -64,6 +64,14 @@ def test_the_spec_of_the_document_is_the_plan_it_says() -> None:
     assert (plan.config_count, plan.run_count) == (6, 18)
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_name_of_the_package_that_is_shown_exists(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    built = re.sub(r"^# not yet$.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    names = set(re.findall(r"\bhw\.([A-Za-z_]\w*)", built))
+    assert sorted(name for name in names if not hasattr(hw, name)) == []
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(path), run_name="__main__")

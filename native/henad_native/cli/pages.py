@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import tempfile
 import threading
 import webbrowser
@@ -41,6 +42,7 @@ def serve_command(
 ) -> None:
     """Build the page and serve it on loopback until SIGINT or SIGTERM."""
     with _folder(out) as folder:
+        print("building the page; the first time fetches its pinned files", file=sys.stderr, flush=True)
         build_site(folder)
         with stop_on_signals(signal.SIGINT, signal.SIGTERM) as stop, serve_folder(folder, port=port) as served:
             print(f"Serving {served.address}", flush=True)
