@@ -119,9 +119,14 @@ class Sweep:
             return IDLE
         try:
             return self._probing() if self._runs is None else self._running(self._runs, time_left_s)
+        except OutputFullError as error:  # whatever was being written is written again once there is room
+            if self.control.is_aborted:
+                self._fail(error)
+            elif self.control.pause():
+                self.channel.warned(OutputPaused(str(error)))
         except FAULTS as error:
             self._fail(error)
-            return IDLE
+        return IDLE
 
     def view(self) -> RunView | None:
         """Return the run in progress of a lane inside the caller, to draw; looking changes nothing."""
@@ -136,12 +141,26 @@ class Sweep:
         return NOW
 
     def _open(self, probe: ProbeReport) -> _Runs:
-        plan, options, around = self._plan, self._options, self._around
+        plan, around = self._plan, self._around
         measure = MeasurePlan.bind(plan, probe.columns)
-        outline = make_outline(self._entry, plan, probe, measure, options, around.resources)
-        writer = ResultsWriter(
+        outline = make_outline(self._entry, plan, probe, measure, self._options, around.resources)
+        if self._writer is None:
+            self._writer = self._writer_of(outline)
+        writer = self._writer
+        found = writer.begin()
+        lanes = around.make_lanes(self._entry, measure, outline.layout, plan.spec.run.timeout_s)
+        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs)
+        self.channel.planned(outline)
+        warnings: tuple[SweepWarning, ...] = (*(OutputNotice(line) for line in found), *plan.warnings())
+        for warning in warnings:
+            self.channel.warned(warning)
+        return runs
+
+    def _writer_of(self, outline: SweepOutline) -> ResultsWriter:
+        options, around = self._options, self._around
+        return ResultsWriter(
             self._store,
-            plan=plan,
+            plan=self._plan,
             entry=self._entry,
             spec_source=options.spec_source,
             outline=outline,
@@ -153,27 +172,12 @@ class Sweep:
             memory_budget=options.memory_budget,
             gpu_memory_budget=options.gpu_memory_budget,
         )
-        found = writer.begin()
-        self._writer = writer  # from here on the place is ours, and a failure is written into its manifest
-        lanes = around.make_lanes(self._entry, measure, outline.layout, plan.spec.run.timeout_s)
-        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs)
-        self.channel.planned(outline)
-        warnings: tuple[SweepWarning, ...] = (*(OutputNotice(line) for line in found), *plan.warnings())
-        for warning in warnings:
-            self.channel.warned(warning)
-        return runs
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:
-        try:
-            answer = runs.pump(time_left_s)
-            if not isinstance(answer, SweepEnd):
-                return answer
-            self._finish(runs, answer)
-        except OutputFullError as error:
-            if self.control.is_aborted:
-                raise
-            if self.control.pause():
-                self.channel.warned(OutputPaused(str(error)))
+        answer = runs.pump(time_left_s)
+        if not isinstance(answer, SweepEnd):
+            return answer
+        self._finish(runs, answer)
         return IDLE
 
     def _finish(self, runs: _Runs, end: SweepEnd) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import pytest
+
 import henad_web as hw
 from henad_web.channel import SweepChannel
 from henad_web.explore.measure import MeasurePlan
@@ -25,7 +27,6 @@ from henad_web.run.layout import ExecutionLayout, MachineResources
 from henad_web.run.requests import RunRequest
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import runtime_here
-
 from tests.shared.hosts import ManualClock
 from tests.shared.toy_models import Toy, entry_of
 
@@ -249,6 +250,45 @@ def test_a_full_disk_pauses_the_sweep_and_loses_nothing(clock: ManualClock) -> N
     bench.end([1, 2, 3, 4, 5, 6, 7])
     assert bench.written() == list(range(8))
     assert bench.rows() == [str(run_id) for run_id in range(8)]
+
+
+class FullAt(MemoryStore):
+    """Memory that has no room at the first call of one method that names one file."""
+
+    def __init__(self, method: str, name: str) -> None:
+        super().__init__()
+        self._fault = (method, name)
+
+    def _refuse(self, *call: str) -> None:
+        if call == self._fault:
+            self._fault = ("", "")
+            raise hw.OutputFullError("no room is left")
+
+    def create(self, name: str, header: bytes) -> None:
+        self._refuse("create", name)
+        super().create(name, header)
+
+    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+        self._refuse("replace", name)
+        super().replace(name, chunks)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("create", "series.csv"), ("replace", "manifest.json"), ("replace", "summary.csv")]
+)
+def test_a_full_disk_at_the_start_or_the_end_pauses_too(clock: ManualClock, method: str, name: str) -> None:
+    bench = Bench(clock, FullAt(method, name), runs=3)
+    bench.pump()
+    if name == "summary.csv":
+        bench.end([0, 1, 2])
+    assert bench.control.is_paused
+    assert isinstance(bench.events[-1], hw.Warned)
+    assert str(bench.events[-1].warning).startswith("the sweep is paused, because no room is left")
+    bench.control.resume()
+    bench.pump()
+    bench.end(sorted(bench.lanes.held))
+    assert isinstance(bench.events[-1], hw.Finished)
+    assert bench.rows() == ["0", "1", "2"]
 
 
 def test_a_full_disk_and_an_abort_end_the_sweep_as_failed(clock: ManualClock) -> None:
