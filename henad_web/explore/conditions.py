@@ -72,7 +72,8 @@ def parse_threshold(text: str) -> float:
     trimmed = text.strip()
     if not _NUMBER.fullmatch(trimmed):
         raise ValueError(f"'{trimmed}' is not a number")
-    number = float(trimmed)
+    # A negative zero would hash apart from zero and be written as zero.
+    number = float(trimmed) + 0.0
     if not math.isfinite(number):
         raise ValueError(f"'{trimmed}' is not a finite number")
     return number

@@ -6,7 +6,7 @@ the place of the factor; how levels combine is `designs`' business.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -168,7 +168,7 @@ def _check_bounds(target: Target, levels: RangeLevels, place: TablePath, problem
     for key, number in bounds.items():
         if number is None:
             continue
-        if not math.isfinite(number):
+        if abs(number) > sys.float_info.max or number != number:
             problems.add(place, key, f"{target.words}: not finite", came=repr(number), allowed="a finite number")
         elif target.is_whole and number != int(number):
             problems.add(place, key, f"{target.words}: not a whole number", came=repr(number), allowed=target.allowed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from henad_web.explore.reducers import parse_kind
 from henad_web.model.fnv import Fnv1a64
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ def results_fingerprint(plan: Plan) -> Fnv1a64:
         fnv.byte(0)
     else:
         fnv.byte(1).text(run.stop.column).text(run.stop.comparison)
-        fnv.f64(run.stop.threshold).u64(run.stop.min_tick)
+        fnv.f64(run.stop.threshold + 0.0).u64(run.stop.min_tick)
     fnv.u64(measure.stats_every).u64(measure.series_cadence).byte(int(measure.default_reducers))
     fnv.u64(len(measure.reducers))
     for reducer in measure.reducers:
-        fnv.text(reducer.column).text(reducer.kind)
+        fnv.text(reducer.column).text(parse_kind(reducer.kind).text)
     fnv.u64(len(plan.spec.actions))
     for action in plan.spec.actions:
         fnv.text(action.id)

@@ -9,12 +9,16 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TypeAlias
 
+import numpy as np
+
 from henad_web.explore.conditions import condition_text
+from henad_web.explore.reducers import parse_kind
 from henad_web.explore.spec import (
     BlockSpec,
     ExecutionSettings,
     FactorSpec,
     RangeLevels,
+    SpecValue,
     SweepSpec,
     ValueLevels,
 )
@@ -42,7 +46,7 @@ def spec_document(spec: SweepSpec) -> Document:
     """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`."""
     document: Document = {"model": spec.model}
     if spec.fixed:
-        document["set"] = dict(spec.fixed)
+        document["set"] = {name: _builtin(value) for name, value in spec.fixed}
     document["run"] = _run(spec)
     document["measure"] = _measure(spec)
     document["seeds"] = {"root": _seed(spec.seeds.root), "scheme": str(spec.seeds.scheme)}
@@ -57,6 +61,12 @@ def spec_document(spec: SweepSpec) -> Document:
 
 def _without_none(**values: object) -> Document:
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _builtin(value: SpecValue) -> SpecValue:
+    """Return a scalar of numpy's as Python's own, which is all that files can hold."""
+    plain: SpecValue = value.item() if isinstance(value, np.generic) else value
+    return plain
 
 
 def _seed(seed: int | None) -> int | str | None:
@@ -75,7 +85,7 @@ def _run(spec: SweepSpec) -> Document:
 def _measure(spec: SweepSpec) -> Document:
     measure = spec.measure
     grouped = [
-        {"column": column, "kinds": [reducer.kind for reducer in reducers]}
+        {"column": column, "kinds": [parse_kind(reducer.kind).text for reducer in reducers]}
         for column, reducers in groupby(measure.reducers, key=lambda reducer: reducer.column)
     ]
     return {
@@ -103,9 +113,10 @@ def _factor(factor: FactorSpec) -> Document:
     document = _without_none(param=factor.param, action=factor.action)
     levels = factor.levels
     if isinstance(levels, ValueLevels):
-        document["values"] = list(levels.values)
+        document["values"] = [_builtin(value) for value in levels.values]
     elif isinstance(levels, RangeLevels):
-        document["range"] = _without_none(min=levels.min, max=levels.max, step=levels.step)
+        step = None if levels.step is None else _builtin(levels.step)
+        document["range"] = _without_none(min=_builtin(levels.min), max=_builtin(levels.max), step=step)
     else:
         document["levels"] = "all"
     return document

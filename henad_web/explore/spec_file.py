@@ -165,9 +165,10 @@ class _TableFolder:
 def _parse(text: str, *, file: str | None, path: str | None, tables: _TableFolder | None) -> LoadedSpec:
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        positions = index_positions(text)
+    # A number of thousands of digits is a plain ValueError, a thousand nested lists end the recursion.
+    except (ValueError, RecursionError) as error:
         raise SpecError([_syntax_problem(str(error), text, file)]) from error
-    positions = index_positions(text)
     problems = ProblemList()
     read: ReadTable | None = None if tables is None else tables.read
     parsed = parse_document(document, problems, read_table=read)

@@ -131,6 +131,9 @@ class TableReader:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.wrong(key, "not a number", allowed="a number", hint=_unquote_hint(key, value))
             return None
+        if isinstance(value, int) and abs(value) > MAX_U64:
+            self.wrong(key, "a number too large", allowed="at most 2^64 - 1")
+            return None
         return value
 
     def flag(self, key: str, default: bool) -> bool:

@@ -146,3 +146,12 @@ def test_the_seed_of_a_sampled_design_enters_the_plan_hash() -> None:
         for seed in (1, 2)
     ]
     assert len(set(hashes)) == 4
+
+
+def test_what_a_file_writes_alike_hashes_alike() -> None:
+    def fingerprint(threshold: float, kind: str) -> str:
+        stop = StopSpec(column="Alive", comparison="<", threshold=threshold)
+        measure = MeasureSettings(reducers=(ReducerSpec(column="Alive", kind=kind),))
+        return plan_of(run=RunSettings(stop=stop), measure=measure).results_fingerprint
+
+    assert fingerprint(-0.0, "first <= 10.0") == fingerprint(0.0, "first<=10")

@@ -77,7 +77,7 @@ def test_decimal_ranges_have_their_decimal_count(low: int, length: int, step: in
     assert [found[place] for place in range(len(found))] == expected
 
 
-@given(st.floats(-5, 5), st.floats(0, 9), st.floats(0.001, 3))
+@given(st.floats(-5, 5), st.just(0.0) | st.floats(0.01, 9), st.floats(0.001, 3))
 def test_levels_ascend_inside_the_bounds(low: float, length: float, step: float) -> None:
     high = low + length
     found = stepped_levels(low, high, step)

@@ -108,6 +108,7 @@ MISTAKES = [
     ('param = "rate"', 'param = "mode"', "range", "parameter 'mode' has options, not a range", 'write levels = "all"'),
     ("max = 0.5", "mx = 0.5", "mx", "unknown key `mx`", "did you mean 'max'?"),
     ("max = 0.5", 'max = "0.5"', "max", "not a number", "write max = 0.5, without quotes"),
+    ("max = 0.5", f"max = 1{'0' * 400}", "max", "a number too large", None),
     ("max = 0.5", "max = 0.05", "max", "parameter 'rate': reversed range, min is above max", "swap them"),
     ("max = 0.5", "max = 5.0", "max", "parameter 'rate': out of range", None),
     ("step = 0.1", "step = 0", "step", "parameter 'rate': the range never ends", None),
@@ -173,6 +174,8 @@ def test_reducers_of_one_entry_share_its_place() -> None:
         ('model = "a"\n[run]\n[run]\n', 3, "given twice"),
         ('model = "a', 1, "not valid TOML"),
         ("model = sir\n", 1, "Invalid value"),
+        (f"model = {'1' * 5000}\n", 1, "not valid TOML"),
+        (f"model = {'[' * 5000}{']' * 5000}\n", 1, "not valid TOML"),
     ],
 )
 def test_a_syntax_error_has_its_line(text: str, line: int, said: str) -> None:

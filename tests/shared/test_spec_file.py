@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 import henad_web as hw
@@ -321,3 +322,16 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(b'model = "\xff"')
     with pytest.raises(SpecError, match="not UTF-8 text: byte 9"):
         load_spec(tmp_path / "a.toml")
+
+
+def test_numbers_of_numpy_are_written_as_numbers() -> None:
+    levels = ValueLevels(values=tuple(np.linspace(0.0, 1.0, 3)))
+    spec = SweepSpec(
+        model="study",
+        fixed=(("size", np.int64(3)), ("wrap", np.True_)),  # type: ignore[arg-type]
+        measure=MeasureSettings(series_every=1),
+        blocks=(BlockSpec(factors=(FactorSpec(param="rate", levels=levels),)),),
+    )
+    assert parse_spec(spec_to_toml(spec)).spec == spec
+    assert parse_spec_document(msgspec.json.decode(msgspec.json.encode(spec_document(spec)))) == spec
+    assert parse_spec(spec_to_toml(spec)).spec.plan(SCHEMA).plan_hash == spec.plan(SCHEMA).plan_hash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from henad_web.explore.spec import (
@@ -94,6 +94,7 @@ def bits(spec: SweepSpec) -> bytes:
     return msgspec.json.encode(spec)
 
 
+@settings(max_examples=25)
 @given(SPECS)
 def test_a_spec_survives_its_toml(spec: SweepSpec) -> None:
     found = parse_spec(spec_to_toml(spec)).spec
@@ -101,6 +102,7 @@ def test_a_spec_survives_its_toml(spec: SweepSpec) -> None:
     assert bits(found) == bits(spec)
 
 
+@settings(max_examples=25)
 @given(SPECS)
 def test_a_spec_survives_its_json_document(spec: SweepSpec) -> None:
     found = parse_spec_document(msgspec.json.decode(msgspec.json.encode(spec_document(spec))))
