@@ -143,9 +143,7 @@ class ModelEntry:
         schema = self._schema
         values = params if isinstance(params, tuple) else schema.values(params or {})
         if len(values) != len(schema.params):
-            raise ParamError(
-                "params", "wrong number of values", came=str(len(values)), allowed=str(len(schema.params))
-            )
+            raise ParamError("params", "wrong number of values", came=str(len(values)), allowed=str(len(schema.params)))
         by_id = {param.id: value for param, value in zip(schema.params, values, strict=True)}
         return self.factory(by_id, None if seed is None else _checked_seed(seed))
 

@@ -207,9 +207,7 @@ def f32(
     single = [f32_from_text(repr(float(number))) for number in (default, min, max)]
     value, low, high = (math.nan if number is None else number for number in single)
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise ModelDefinitionError(
-            f"parameter '{id}': bounds {min} to {max} are not finite in single precision"
-        )
+        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not finite in single precision")
     return _bounded(
         Param(
             id=id,
@@ -233,9 +231,7 @@ def u32(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
     """
     if min < 0 or max > _U32_MAX:
         raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not within 0 to {_U32_MAX}")
-    return _bounded(
-        Param(id=id, label=label, kind=ParamKind.U32, default=default, min=min, max=max, apply=apply)
-    )
+    return _bounded(Param(id=id, label=label, kind=ParamKind.U32, default=default, min=min, max=max, apply=apply))
 
 
 def boolean(id: str, label: str, default: bool, *, apply: Apply = Apply.LIVE) -> Param:
@@ -243,9 +239,7 @@ def boolean(id: str, label: str, default: bool, *, apply: Apply = Apply.LIVE) ->
     return Param(id=id, label=label, kind=ParamKind.BOOL, default=default, apply=apply)
 
 
-def choice(
-    id: str, label: str, options: Sequence[str], default: int = 0, *, apply: Apply = Apply.LIVE
-) -> Param:
+def choice(id: str, label: str, options: Sequence[str], default: int = 0, *, apply: Apply = Apply.LIVE) -> Param:
     """Declare a parameter that is one of `options`; `default` is the index of one.
 
     Raises:
@@ -261,9 +255,7 @@ def choice(
         raise ModelDefinitionError(
             f"parameter '{id}': default {default} is not the index of one of {len(names)} options"
         )
-    return Param(
-        id=id, label=label, kind=ParamKind.CHOICE, default=names[default], options=names, apply=apply
-    )
+    return Param(id=id, label=label, kind=ParamKind.CHOICE, default=names[default], options=names, apply=apply)
 
 
 def _option_fault(option: str, earlier: Sequence[str]) -> str | None:

@@ -29,9 +29,7 @@ class ModelSet(Mapping[str, ModelEntry]):
             ModelDefinitionError: The set holds an entry of that id.
         """
         if entry.id in self._entries:
-            raise ModelDefinitionError(
-                f"the set already holds a model '{entry.id}'; give the new one another id"
-            )
+            raise ModelDefinitionError(f"the set already holds a model '{entry.id}'; give the new one another id")
         self._entries[entry.id] = entry
 
     def lookup(self, id: str) -> ModelEntry:

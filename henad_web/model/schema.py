@@ -129,8 +129,7 @@ class ModelSchema:
         if stat_columns is not None:
             document["stat_columns"] = list(stat_columns)
         document["actions"] = [
-            {"index": index, "id": action.id, "label": action.label}
-            for index, action in enumerate(self.actions)
+            {"index": index, "id": action.id, "label": action.label} for index, action in enumerate(self.actions)
         ]
         document["seed"] = {"type": "u64"}
         return document

@@ -142,7 +142,7 @@ def escape_limits(infection_rate: float) -> NDArray[np.uint32]:
 SIR = ModelEntry(
     id="sir",
     name="SIR Epidemic",
-    description="An epidemic among cells of a torus: infected cells infect susceptible neighbours and recover for good.",
+    description="An epidemic among the cells of a torus: the infected infect their neighbours and recover for good.",
     params=(
         *grid_params(),
         f32("infection_rate", "Infection Rate", 0.3, 0.0, 1.0, step=0.01),

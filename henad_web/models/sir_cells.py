@@ -72,7 +72,7 @@ class SirCells:
         words = (self._columns, self._pair, self._code, self._shifted)
         buffers = sum(array.nbytes for array in (self._spread, self._open, self._ill, self._row_starts, *words))
         a_drawing_cell = 2 * np.dtype(np.intp).itemsize + 2 * np.dtype(np.uint32).itemsize
-        return buffers + a_drawing_cell * self._width * self._ill.shape[0]
+        return int(buffers + a_drawing_cell * self._width * self._ill.shape[0])
 
     @property
     def grid(self) -> NDArray[np.uint8]:
@@ -90,11 +90,13 @@ class SirCells:
 
     def row_bounds(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return where each row begins and the last one ends in the rising `positions`, ``(height + 1,)``."""
-        return np.searchsorted(positions, self._row_starts)
+        bounds: NDArray[np.intp] = np.searchsorted(positions, self._row_starts)
+        return bounds
 
     def codes(self, positions: NDArray[np.intp]) -> NDArray[np.uint8]:
         """Return the codes that the last `drawing` found at `positions`, uint8."""
-        return self._code.view(np.uint8)[positions]
+        codes: NDArray[np.uint8] = self._code.view(np.uint8)[positions]
+        return codes
 
     def susceptible_positions(self) -> NDArray[np.intp]:
         """Return the positions of all susceptible cells."""

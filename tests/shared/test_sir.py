@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +11,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from henad_web.errors import ParamError
+from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.models.sir import draw_limit, escape_limits
 
 ENTRY = example_models()["sir"]
 SLOW = settings(max_examples=40)
+
+
+def grid_of(state: ModelState) -> NDArray[np.uint8]:
+    """Return the state's grid, which every grid model has."""
+    assert state.grid is not None
+    return state.grid
+
+
 MASK = 2**64 - 1
 
 
@@ -33,9 +44,7 @@ def mix(seed: int) -> int:
 class PlainSir:
     """The rule read literally: one cell after the other, one draw after the other."""
 
-    def __init__(
-        self, width: int, height: int, infection: float, recovery: float, initial: float, seed: int
-    ) -> None:
+    def __init__(self, width: int, height: int, infection: float, recovery: float, initial: float, seed: int) -> None:
         self.width, self.height, self.tick = width, height, 0
         self.initial = min(int(np.float32(initial) * np.float32(2**32 - 1)), 2**32 - 1)
         self.actions = mix(seed ^ 0x00AC71045EED0001)
@@ -127,8 +136,7 @@ def test_every_cell_of_every_step_is_that_of_the_rule_read_literally(
             plain.set_rates(*rates_later)
             assert state.set_param("infection_rate", rates_later[0])
             assert state.set_param("recovery_rate", rates_later[1])
-        assert state.grid is not None
-        assert state.grid.tolist() == plain.cells
+        assert grid_of(state).tolist() == plain.cells
         flat = [cell for row in plain.cells for cell in row]
         assert list(state.stats().values()) == [flat.count(0), flat.count(1), flat.count(2)]
         plain.step()
@@ -144,8 +152,7 @@ def test_awkward_sizes_follow_the_rule(width: int, height: int) -> None:
     for _ in range(4):
         plain.step()
         state.step()
-    assert state.grid is not None
-    assert state.grid.tolist() == plain.cells
+    assert grid_of(state).tolist() == plain.cells
 
 
 FIXTURE = [
@@ -170,17 +177,16 @@ def test_a_recorded_run_of_the_reference_engine_is_reproduced(
 
 def build(seed: int = 1, **params: object) -> tuple[NDArray[np.uint8], list[NDArray[np.uint8]]]:
     state = ENTRY.build({"grid_width": 96, "grid_height": 80, **params}, seed)
-    grids = [state.grid]
+    grids = [grid_of(state)]
     for _ in range(30):
         state.step()
-        grids.append(state.grid)
-    kept = [grid for grid in grids if grid is not None]
-    return kept[0], kept
+        grids.append(grid_of(state))
+    return grids[0], grids
 
 
 def test_cells_only_move_forward_and_none_is_lost() -> None:
     _, grids = build()
-    for before, after in zip(grids, grids[1:], strict=False):
+    for before, after in pairwise(grids):
         assert np.isin(after.astype(int) - before, (0, 1)).all()
         assert np.bincount(after.reshape(-1), minlength=3).sum() == 96 * 80
     assert (grids[-1] == 2).any()
@@ -201,16 +207,15 @@ def test_the_infected_never_grow_fewer_when_nobody_recovers() -> None:
 def near(infected: NDArray[np.bool_]) -> NDArray[np.int64]:
     cells = infected.astype(np.int64)
     rolled = [np.roll(cells, (dy, dx), (0, 1)) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy]
-    return np.sum(rolled, axis=0)
+    total: NDArray[np.int64] = np.sum(rolled, axis=0)
+    return total
 
 
 def test_infection_and_recovery_happen_as_often_as_the_rates_say() -> None:
     state = ENTRY.build({"grid_width": 400, "grid_height": 300, "initial_infected_pct": 0.2}, 3)
-    before = state.grid
+    before = grid_of(state)
     state.step()
-    after = state.grid
-    assert before is not None
-    assert after is not None
+    after = grid_of(state)
     neighbours = near(before == 1)
     groups = [((before == 0) & (neighbours == count), 1 - 0.7**count) for count in range(5)]
     groups.append((before == 1, 0.05))
@@ -227,18 +232,17 @@ def test_many_steps_at_once_are_the_same_steps() -> None:
     for _ in range(25):
         apart.step()
     assert together.tick == apart.tick == 25
-    assert np.array_equal(together.grid, apart.grid)
+    assert np.array_equal(grid_of(together), grid_of(apart))
     together.step(0)
     assert together.tick == 25
 
 
 def test_looking_at_the_grid_changes_nothing() -> None:
     state = ENTRY.build({"grid_width": 20, "grid_height": 20}, 4)
-    grid = state.grid
-    assert grid is not None
+    grid = grid_of(state)
     expected = grid.copy()
     grid[:] = 2
-    assert np.array_equal(state.grid, expected)
+    assert np.array_equal(grid_of(state), expected)
 
 
 def test_only_rates_are_taken_while_running() -> None:
