@@ -24,15 +24,12 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from henad_native.site.errors import SiteError
-from henad_native.site.fetch import fetch_files
-from henad_native.site.package_lock import lock_entry, package_lock
-from henad_native.site.pins import Group, PinnedFile, pinned_files
-from henad_native.site.wheel import package_wheel
+from henad_native.site.pins import Group, pinned_files
+from henad_native.site.vendor_folder import vendor_folder
 
-__all__ = ["SiteReport", "build_site", "site_files", "web_folder"]
+__all__ = ["SiteReport", "build_site", "web_folder"]
 
 BUILD_FILE = "build.json"
-LOCK_NAME = "pyodide-lock.json"
 NOT_PUBLISHED = {"vendor.json", "pyscript.json"}
 
 
@@ -45,12 +42,14 @@ class SiteReport:
         build_hash: Hash over every file's path and content, 64 lower hex digits; also in ``build.json``.
         file_count: Number of files, ``build.json`` not counted.
         size_bytes: Their size.
+        note: Something to tell the person who builds, None when all went as it should.
     """
 
     folder: Path
     build_hash: str
     file_count: int
     size_bytes: int
+    note: str | None
 
 
 def build_site(out: Path, *, tests: bool = False, cache: Path | None = None) -> SiteReport:
@@ -68,21 +67,21 @@ def build_site(out: Path, *, tests: bool = False, cache: Path | None = None) -> 
         SiteError: If `out` holds something that no build made, or the page's sources are not there.
     """
     _refuse_foreign_folder(out)
-    files = site_files(tests=tests, cache=cache)
+    web = web_folder()
+    vendor = vendor_folder(
+        [file for file in pinned_files(web / "vendor.json") if tests or file.group is Group.PAGE], cache=cache
+    )
+    page = _page_files(web)
+    files = {**page, **{f"vendor/{path}": content for path, content in vendor.files.items()}}
+    files["pyscript.json"] = _pyscript_config(web, vendor.interpreter, page)
     hashes = {path: hashlib.sha256(content).hexdigest() for path, content in sorted(files.items())}
     build_hash = hashlib.sha256(msgspec.json.encode(hashes)).hexdigest()
     files[BUILD_FILE] = _json({"build": build_hash, "files": hashes})
     _publish(files, out)
     size_bytes = sum(len(files[path]) for path in hashes)
-    return SiteReport(folder=out, build_hash=build_hash, file_count=len(hashes), size_bytes=size_bytes)
-
-
-def site_files(*, tests: bool = False, cache: Path | None = None) -> dict[str, bytes]:
-    """Return the site's files by their path in it, without ``build.json``; arguments and errors as `build_site`."""
-    web = web_folder()
-    wanted = [file for file in pinned_files(web / "vendor.json") if tests or file.group is Group.PAGE]
-    page = _page_files(web)
-    return {**page, **_vendor_files(wanted, cache), "pyscript.json": _pyscript_config(web, wanted, page)}
+    return SiteReport(
+        folder=out, build_hash=build_hash, file_count=len(hashes), size_bytes=size_bytes, note=vendor.note
+    )
 
 
 def web_folder() -> Path:
@@ -109,21 +108,8 @@ def _page_files(web: Path) -> dict[str, bytes]:
     }
 
 
-def _vendor_files(wanted: list[PinnedFile], cache: Path | None) -> dict[str, bytes]:
-    fetched = fetch_files(wanted, cache=cache)
-    contents = {file.path: fetched[file.path].read_bytes() for file in wanted}
-    entries = [lock_entry(file.package, file.name, contents[file.path]) for file in wanted if file.package]
-    lock_path = next(path for path in contents if path.endswith(f"/{LOCK_NAME}"))
-    wheel = package_wheel()
-    entries.append(lock_entry(wheel.package, wheel.name, wheel.content))
-    contents[lock_path.removesuffix(LOCK_NAME) + wheel.name] = wheel.content
-    contents[lock_path] = package_lock(contents[lock_path], entries)
-    return {f"vendor/{path}": content for path, content in contents.items()}
-
-
-def _pyscript_config(web: Path, wanted: list[PinnedFile], page: Mapping[str, bytes]) -> bytes:
+def _pyscript_config(web: Path, interpreter: str, page: Mapping[str, bytes]) -> bytes:
     config = msgspec.json.decode((web / "pyscript.json").read_bytes())
-    interpreter = next(file.path for file in wanted if file.name == "pyodide.mjs")
     modules = [path for path in page if PurePosixPath(path).suffix == ".py" and path != "main.py"]
     config["interpreter"] = f"./vendor/{interpreter}"
     config["files"] = {f"./{path}": f"./{path}" for path in sorted(modules)}
