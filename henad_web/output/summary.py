@@ -9,8 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import groupby
 from typing import BinaryIO
 
@@ -19,36 +18,14 @@ from henad_web.explore.outcomes import RunStatus
 from henad_web.output.names import RUNS
 from henad_web.output.numbers import csv_line, number_text
 from henad_web.output.statistics import RunningStatistics
-from henad_web.output.tables import LEADING, MEASURED
+from henad_web.output.table_reading import RunsColumns
+from henad_web.output.tables import MEASURED
 
 __all__ = ["summary_table"]
 
 _STATISTICS = ("mean", "sd", "n", "ci95_low", "ci95_high")
 _FAILED = frozenset(status.value for status in RunStatus if status.is_failure)
 _STATUS, _TICKS = MEASURED.index("status"), MEASURED.index("ticks")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """Where things stand in a record of runs.csv, found from its end: a parameter may be called anything."""
-
-    width: int
-    measured: int
-    reducers: tuple[str, ...]
-
-    @classmethod
-    def of(cls, header: Sequence[str]) -> _Columns:
-        end = len(header) - 1 - header[::-1].index(MEASURED[-1]) if MEASURED[-1] in header else 0
-        measured = end + 1 - len(MEASURED)
-        if tuple(header[: len(LEADING)]) != LEADING or tuple(header[measured : end + 1]) != MEASURED:
-            raise OutputError(f"{RUNS} has a header that is not that of a sweep: {', '.join(header)}")
-        return cls(width=len(header), measured=measured, reducers=tuple(header[end + 1 : -1]))
-
-    def config(self, record: Sequence[str]) -> list[str]:
-        return [*record[1:3], *record[len(LEADING) : self.measured]]
-
-    def reduced(self, record: Sequence[str]) -> Sequence[str]:
-        return record[self.measured + len(MEASURED) : -1]
 
 
 def summary_table(runs: BinaryIO) -> Iterator[bytes]:
@@ -65,7 +42,7 @@ def summary_table(runs: BinaryIO) -> Iterator[bytes]:
     try:
         records = csv.reader(text, strict=True)
         header = next(records, [])
-        columns = _Columns.of(header)
+        columns = RunsColumns.of(header)
         names = [f"{reducer}:{statistic}" for reducer in columns.reducers for statistic in _STATISTICS]
         yield csv_line([*columns.config(header), "runs", "ok", "failed", "ticks:mean", *names])
         for _, group in groupby(records, key=lambda record: record[1:2]):
@@ -74,7 +51,7 @@ def summary_table(runs: BinaryIO) -> Iterator[bytes]:
         text.detach()
 
 
-def _row(columns: _Columns, records: Iterator[list[str]]) -> list[str]:
+def _row(columns: RunsColumns, records: Iterator[list[str]]) -> list[str]:
     runs = ok = failed = 0
     config: list[str] = []
     ticks = RunningStatistics()
