@@ -7,13 +7,14 @@ it or how long a frame is; it never blocks and reads time only from the clock it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from henad_web.channel import OutputNotice, OutputPaused, SweepChannel, SweepWarning
 from henad_web.errors import HenadError, OutputFullError, SweepFailedError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import FAULTS, Phase, fault_of
+from henad_web.output.build import BuildRecord, this_build
 from henad_web.output.record import SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
 from henad_web.run.answers import IDLE, NOW, Answer
@@ -58,6 +59,7 @@ class Surroundings:
         resources: What lanes can be spread over.
         runtime: The machine, for the manifest.
         argv: Command line, for the manifest; empty without one.
+        engine: Build of this package, for the manifest.
         make_lanes: Makes the lanes for a model, its measuring, a layout and a timeout in seconds.
     """
 
@@ -67,6 +69,7 @@ class Surroundings:
     runtime: RuntimeRecord
     argv: tuple[str, ...]
     make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, float | None], Lanes]
+    engine: BuildRecord = field(default_factory=this_build)
 
 
 class Sweep:
@@ -171,6 +174,7 @@ class Sweep:
             concurrency=options.concurrency,
             memory_budget=options.memory_budget,
             gpu_memory_budget=options.gpu_memory_budget,
+            engine=around.engine,
         )
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:

@@ -181,7 +181,7 @@ class PumpedTarget:
             clock=self.clock,
             wall_clock=self.wall_clock,
             resources=MachineResources(workers=1, can_spawn=False),
-            runtime=runtime_here(worker_threads=1),
+            runtime=runtime_here(worker_threads=1, target=self.name),
             argv=(),
             make_lanes=self._make_lanes,
         )
@@ -212,8 +212,8 @@ class PumpedTarget:
         return InProcessLane(entry, measure, timeout_s=timeout_s, slice_target_s=FRAME_SLICE_TARGET_S, clock=self.clock)
 
 
-def runtime_here(*, worker_threads: int) -> RuntimeRecord:
-    """Return the manifest's record of the machine this runs on."""
+def runtime_here(*, worker_threads: int, target: str) -> RuntimeRecord:
+    """Return the manifest's record of the machine that the target called `target` runs on."""
     return RuntimeRecord(
         os=platform.system().lower(),
         arch=platform.machine(),
@@ -221,6 +221,7 @@ def runtime_here(*, worker_threads: int) -> RuntimeRecord:
         worker_threads=worker_threads,
         python=platform.python_version(),
         numpy=np.__version__,
+        target=target,
     )
 
 

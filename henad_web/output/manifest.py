@@ -17,6 +17,7 @@ from henad_web.errors import ManifestError
 from henad_web.explore.spec_file import SpecSource
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
+from henad_web.output.spans import RunSpan
 
 __all__ = [
     "FORMAT",
@@ -135,7 +136,7 @@ class LimitsRecord(_Record, frozen=True):
 
 
 class RuntimeRecord(_Record, frozen=True):
-    """What the sweep ran on. The adapter's fields are None without a GPU."""
+    """What a sweep ran on. The adapter's fields are None without a GPU; `target` is ``browser`` or ``native``."""
 
     os: str
     arch: str
@@ -148,6 +149,7 @@ class RuntimeRecord(_Record, frozen=True):
     limits: LimitsRecord | None = None
     python: str | None = None
     numpy: str | None = None
+    target: str | None = None
 
 
 class Timestamps(_Record, frozen=True):
@@ -170,6 +172,8 @@ class SessionRecord(_Record, frozen=True):
         engine: Build that wrote them.
         host: Build of the program that called it, names and values of its own choice.
         model_source: Build or hash of the model's own source.
+        runtime: What it ran on.
+        rows: Ids of the runs it wrote; None when it did not come to say.
     """
 
     started: str
@@ -179,6 +183,8 @@ class SessionRecord(_Record, frozen=True):
     engine: BuildRecord | None = None
     host: dict[str, object] | None = None
     model_source: BuildRecord | str | None = None
+    runtime: RuntimeRecord | None = None
+    rows: tuple[RunSpan, ...] | None = None
 
 
 class ResultsRecord(_Record, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from henad_web.explore.seeds import SEED_FORMULAS
 from henad_web.explore.spec_file import spec_document
-from henad_web.output.build import BuildRecord, this_build
+from henad_web.output.build import BuildRecord, model_source, this_build
 from henad_web.output.manifest import (
     FORMAT,
     FORMAT_VERSION,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
     from henad_web.run.outline import SweepOutline
 
-__all__ = ["execution_record", "opening_manifest"]
+__all__ = ["execution_record", "opening_manifest", "session_record"]
 
 
 def opening_manifest(
@@ -52,10 +52,13 @@ def opening_manifest(
     provenance: Mapping[str, str] | None,
     argv: tuple[str, ...],
     started_unix_ms: int,
+    engine: BuildRecord | None = None,
 ) -> Manifest:
     """Return the manifest of a sweep that started at `started_unix_ms` and has written no run yet."""
-    engine, started = this_build(), rfc3339(started_unix_ms)
-    session = _session_record(engine, started, outline, provenance)
+    engine, started = engine or this_build(), rfc3339(started_unix_ms)
+    session = session_record(
+        engine, started, runtime, skipped=outline.skipped, provenance=provenance, model_source=model_source(entry)
+    )
     seeds = plan.spec.seeds
     return Manifest(
         format=FORMAT,
@@ -79,12 +82,26 @@ def opening_manifest(
     )
 
 
-def _session_record(
-    engine: BuildRecord, started: str, outline: SweepOutline, provenance: Mapping[str, str] | None
+def session_record(
+    engine: BuildRecord,
+    started: str,
+    runtime: RuntimeRecord,
+    *,
+    skipped: int,
+    provenance: Mapping[str, str] | None,
+    model_source: str | None = None,
 ) -> SessionRecord:
+    """Return the record of a session that starts now, has kept `skipped` runs and written none."""
     host: dict[str, object] | None = None if provenance is None else {**provenance}
     return SessionRecord(
-        started=started, commit=engine.commit, skipped=outline.skipped, ran=0, engine=engine, host=host
+        started=started,
+        commit=engine.commit,
+        skipped=skipped,
+        ran=0,
+        engine=engine,
+        host=host,
+        model_source=model_source,
+        runtime=runtime,
     )
 
 

@@ -15,6 +15,7 @@ from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, r
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.opening import execution_record, opening_manifest
 from henad_web.output.record import Counts, SweepEnd
+from henad_web.output.spans import SpanBuilder
 from henad_web.output.summary import summary_table
 from henad_web.output.tables import RunsTable, SeriesTable
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
+    from henad_web.output.build import BuildRecord
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
     from henad_web.run.layout import Concurrency
@@ -49,6 +51,7 @@ class ResultsWriter:
         concurrency: Runs at once, as asked for.
         memory_budget: Host bytes allowed, as asked for.
         gpu_memory_budget: Device bytes allowed, as asked for.
+        engine: Build of this package, None for what it can say of itself.
     """
 
     def __init__(
@@ -66,11 +69,13 @@ class ResultsWriter:
         concurrency: Concurrency = "auto",
         memory_budget: int | None = None,
         gpu_memory_budget: int | None = None,
+        engine: BuildRecord | None = None,
     ) -> None:
         self._store, self._wall_clock = store, wall_clock
         self._runs = RunsTable(plan, outline.reducer_columns)
         self._series = SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
+        self._written = SpanBuilder()
         self._manifest = opening_manifest(
             plan=plan,
             entry=entry,
@@ -86,6 +91,7 @@ class ResultsWriter:
             provenance=provenance,
             argv=tuple(argv),
             started_unix_ms=self._now(),
+            engine=engine,
         )
 
     @property
@@ -132,6 +138,7 @@ class ResultsWriter:
         self._store.flush()
         self._counts = self._counts.plus(outcome.status)
         self._ran += 1
+        self._written.add(outcome.run.run_id)
 
     def finish(self, end: SweepEnd) -> Manifest:
         """Write the summary, then the manifest of a sweep that ended, and make everything durable.
@@ -170,7 +177,7 @@ class ResultsWriter:
             status=status,
             results=results,
             timestamps=replace(self._manifest.timestamps, finished_unix_ms=now, finished=rfc3339(now)),
-            sessions=(*earlier, replace(session, ran=self._ran)),
+            sessions=(*earlier, replace(session, ran=self._ran, rows=self._written.spans())),
         )
 
     def _write(self, manifest: Manifest) -> None:

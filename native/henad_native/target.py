@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from henad_native.blocking import run_blocking
+from henad_native.checkout import installed_build
 from henad_native.directory import DirectoryStore
 from henad_native.threaded import ThreadedRunner
 from henad_web.channel import SweepEvent
@@ -81,9 +82,10 @@ class NativeTarget:
             clock=self.clock,
             wall_clock=self.wall_clock,
             resources=MachineResources(workers=1, can_spawn=False),
-            runtime=runtime_here(worker_threads=1),
+            runtime=runtime_here(worker_threads=1, target=self.name),
             argv=tuple(sys.argv),
             make_lanes=self._make_lanes,
+            engine=installed_build(),
         )
 
     def make_runner(self, sweep: Sweep) -> Runner:

@@ -35,6 +35,7 @@ ORDER = (
     "search",
     "run",
     "output",
+    "results",
     "channel",
     "sweep",
     "pumped",

@@ -1,0 +1,141 @@
+"""Who wrote which rows: builds and platforms of sessions, and the warnings when they differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from henad_web.output.build import BuildRecord, this_build
+from henad_web.output.manifest import ManifestStatus, RuntimeRecord, SessionRecord
+from henad_web.output.spans import RunSpan, SpanBuilder, ids_in, span_text
+from henad_web.results.provenance import (
+    BuildChanged,
+    PlatformChanged,
+    build_warnings,
+    rows_by_platform,
+    same_build,
+)
+
+CLEAN = BuildRecord(name="henad-web", version="1", commit="a" * 40, dirty=False, source_hash="1" * 16)
+
+
+def changed(**fields: Any) -> BuildRecord:
+    known = {name: getattr(CLEAN, name) for name in CLEAN.__struct_fields__}
+    return BuildRecord(**{**known, **fields})
+
+
+def runtime(os: str = "linux", **fields: Any) -> RuntimeRecord:
+    return RuntimeRecord(os=os, arch="x86_64", logical_cpus=2, worker_threads=1, **fields)
+
+
+def session(*, ran: int = 1, **fields: Any) -> SessionRecord:
+    known: dict[str, Any] = {"started": "", "commit": None, "skipped": 0, "engine": CLEAN, "runtime": runtime()}
+    return SessionRecord(**{**known, "ran": ran, **fields})
+
+
+@pytest.mark.parametrize(
+    ("second", "is_same"),
+    [
+        (CLEAN, True),
+        (changed(version="2"), False),
+        (changed(commit="b" * 40), False),
+        (changed(source_hash="2" * 16), True),
+        (changed(dirty=True), True),
+        (changed(dirty=True, source_hash="2" * 16), False),
+        (changed(commit=None, dirty=None), True),
+        (changed(commit=None, dirty=None, source_hash=None), False),
+    ],
+)
+def test_clean_commits_compare_by_commit_and_anything_else_by_sources(second: BuildRecord, is_same: bool) -> None:
+    assert same_build(CLEAN, second) is is_same
+    assert same_build(second, CLEAN) is is_same
+
+
+def test_two_builds_that_say_nothing_of_themselves_are_never_the_same() -> None:
+    unknown = BuildRecord(name="henad-web", version="1")
+    assert not same_build(unknown, unknown)
+    assert not same_build(None, None)
+
+
+def test_this_build_is_told_by_its_sources() -> None:
+    build = this_build()
+    assert build.source_hash is not None
+    assert len(build.source_hash) == 16
+    assert int(build.source_hash, 16) >= 0
+    assert same_build(build, build)
+
+
+def test_equal_sessions_warn_of_nothing() -> None:
+    assert build_warnings([session(), session()], session(ran=0)) == ()
+
+
+def test_another_build_warns_once_and_names_both() -> None:
+    old = session(engine=changed(version="0.9"))
+    (warning,) = build_warnings([old, old], session(ran=0))
+    assert isinstance(warning, BuildChanged)
+    assert str(warning) == (
+        "earlier rows come from another build of the engine: "
+        "henad-web 0.9 (commit aaaaaaaaaaaa, sources 1111111111111111), now "
+        "henad-web 1 (commit aaaaaaaaaaaa, sources 1111111111111111)"
+    )
+
+
+def test_another_source_of_the_model_warns_and_a_folder_that_never_said_does_not() -> None:
+    now = session(model_source="ants.py 22")
+    (warning,) = build_warnings([session(model_source="ants.py 11")], now)
+    assert str(warning) == "earlier rows come from another build of the model: ants.py 11, now ants.py 22"
+    assert build_warnings([session(model_source=None)], now) == ()
+
+
+def test_a_session_that_wrote_nothing_does_not_count_unless_it_may_have_died() -> None:
+    idle = session(ran=0, engine=changed(version="0.9"))
+    assert build_warnings([idle, session()], session()) == ()
+    assert build_warnings([session(), idle], session()) == ()
+    for status in (ManifestStatus.RUNNING, ManifestStatus.FAILED):
+        assert len(build_warnings([session(), idle], session(), status=status)) == 1
+        assert build_warnings([idle, session()], session(), status=status) == ()
+
+
+def test_another_platform_is_named_and_called_harmless_for_a_portable_model() -> None:
+    page = session(runtime=runtime("emscripten", target="browser", python="3.13.1", numpy="2.2.5"))
+    here = session(runtime=runtime(target="native", python="3.11.9", numpy="2.2.5"))
+    (warning,) = build_warnings([page], here, run_ids=[0, 1])
+    assert str(warning) == (
+        "earlier rows come from another platform: emscripten x86_64 (browser, Python 3.13, numpy 2.2.5), now "
+        "linux x86_64 (native, Python 3.11, numpy 2.2.5); the model is portable, so results do not depend on it"
+    )
+
+
+def test_for_a_model_that_is_not_portable_the_warning_says_which_rows_come_from_where() -> None:
+    first = session(rows=(RunSpan(0, 3),))
+    second = session(runtime=runtime("windows"), rows=(RunSpan(4, 5), RunSpan(1, 1)))
+    (warning,) = build_warnings([first, second], session(), portable=False, run_ids=range(6))
+    assert isinstance(warning, PlatformChanged)
+    assert warning.rows == (
+        ("linux x86_64 (no Python)", "0, 2, 3"),
+        ("windows x86_64 (no Python)", "1, 4, 5"),
+    )
+    assert str(warning).endswith(
+        "the model is not portable, so its results may differ between them: runs 0, 2, 3 from "
+        "linux x86_64 (no Python); runs 1, 4, 5 from windows x86_64 (no Python)"
+    )
+
+
+def test_rows_that_no_session_claims_are_those_of_the_killed_ones() -> None:
+    killed = session(ran=0, rows=None, runtime=runtime("windows"))
+    assert rows_by_platform([killed, session(rows=(RunSpan(2, 3),))], range(4)) == {
+        "windows x86_64 (no Python)": "0-1",
+        "linux x86_64 (no Python)": "2-3",
+    }
+
+
+def test_spans_of_added_replicates_and_shards_stay_few() -> None:
+    builder = SpanBuilder()
+    for run_id in range(2, 300_000, 3):
+        builder.add(run_id)
+    assert builder.spans() == (RunSpan(2, 299_999, 3),)
+    assert len(list(ids_in(builder.spans()))) == 100_000
+    assert SpanBuilder().spans() == ()
+    assert span_text([]) == "none"
+    assert span_text([5, 0, 1, 2, 9]) == "0-2, 5, 9"
