@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import henad_web as hw
+from benchmarks.bare import measure_life, measure_sir
 
 REPEATS = 7
 DISCARDED = 1
@@ -28,11 +29,6 @@ class Case:
     model: str
     side: int
     steps: int
-
-    @property
-    def updates(self) -> int:
-        """Cell updates of the whole run."""
-        return self.side * self.side * self.steps
 
     @property
     def params(self) -> dict[str, object]:
@@ -94,21 +90,23 @@ def handle_seconds(entry: hw.ModelEntry, case: Case, stats_every: int) -> float:
     return finished_at - planned_at - build_s
 
 
-def measured(case: Case) -> tuple[float, float, float]:
-    """Return the median rate of the bare model, and the median ratios to it of the handle at cadences 100 and 1.
+def bare_rate(case: Case) -> float:
+    """Return the cell updates a second of the bare model."""
+    measure = measure_life if case.model == "game_of_life" else measure_sir
+    return measure(case.side, time.perf_counter)
 
-    The three are taken in turn within each repeat, so that a machine that slows down slows all of them.
+
+def handle_ratios(case: Case) -> tuple[float, float]:
+    """Return the median speed of the handle, as a share of the bare model's, at the cadences 100 and 1.
+
+    Bare and handle are taken in turn within each repeat, so that a machine that slows down slows both.
     """
     entry = hw.example_models().lookup(case.model)
-    bare, sparse, dense = [], [], []
+    sparse, dense = [], []
     for _ in range(DISCARDED + REPEATS):
-        seconds = bare_seconds(entry, case)
-        bare.append(seconds)
-        sparse.append(seconds / handle_seconds(entry, case, stats_every=100))
-        dense.append(seconds / handle_seconds(entry, case, stats_every=1))
-    kept = slice(DISCARDED, None)
-    rate = case.updates / statistics.median(bare[kept])
-    return rate, statistics.median(sparse[kept]), statistics.median(dense[kept])
+        sparse.append(bare_seconds(entry, case) / handle_seconds(entry, case, stats_every=100))
+        dense.append(bare_seconds(entry, case) / handle_seconds(entry, case, stats_every=1))
+    return statistics.median(sparse[DISCARDED:]), statistics.median(dense[DISCARDED:])
 
 
 def build_milliseconds(side: int) -> float:
@@ -128,9 +126,8 @@ def main() -> None:
     print(f"median of {REPEATS} after {DISCARDED} discarded; million cell updates a second\n")
     print(f"{'case':<22}{'bare':>10}{'handle, every 100':>20}{'handle, every 1':>18}")
     for case in CASES:
-        rate, sparse, dense = measured(case)
-        name = f"{case.model} {case.side}²"
-        million = rate / 1e6
+        name, million = f"{case.model} {case.side}²", bare_rate(case) / 1e6
+        sparse, dense = handle_ratios(case)
         print(f"{name:<22}{million:>10.1f}{_share(million, sparse):>20}{_share(million, dense):>18}", flush=True)
     print(f"\nbuilding sir at {BUILD_SIDE}²: {build_milliseconds(BUILD_SIDE):.1f} ms")
 
