@@ -30,7 +30,7 @@ def measure_life(side: int, clock: Clock) -> float:
 
 
 def measure_sir(side: int, clock: Clock) -> float:
-    """Return the cell updates a second of `sir` over its first 100 steps on a `side` by `side` grid, at its defaults."""
+    """Return the cell updates a second of `sir` on a `side` by `side` grid: its first 100 steps, at its defaults."""
     return _median_rate(example_models()["sir"], side, _SIR_STEPS, clock)
 
 

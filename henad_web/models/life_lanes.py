@@ -42,7 +42,7 @@ class LaneLife:
         self._used = np.array((1 << self._lanes) - 1, np.uint64)
         self._spare = np.zeros(self._columns + 2, np.uint64)
         # Ones and twos of the column sums need their neighbours' words, hence one spare word at each end.
-        self._work = np.zeros((7, self._band * (self._columns + 2) + 2), np.uint64)
+        self._work = np.zeros((6, self._band * (self._columns + 2) + 2), np.uint64)
 
     @property
     def heap_bytes(self) -> int:
@@ -97,7 +97,9 @@ class LaneLife:
         ones, twos, *rest = self._work
         ones_left, ones_here, ones_right = ones[:-2], ones[1:-1], ones[2:]
         twos_left, twos_here, twos_right = twos[:-2], twos[1:-1], twos[2:]
-        pair, pair_twos, carry, odd, two = (row[:words] for row in rest)
+        pair, pair_twos, carry, odd = (row[:words] for row in rest)
+        # The ones are read for the last time before anything is kept here: fewer buffers stay in the cache.
+        spare = ones_here
         wrap = self._wrap
         both, either, differ = np.bitwise_and, np.bitwise_or, np.bitwise_xor
         for _ in range(n):
@@ -108,20 +110,20 @@ class LaneLife:
             both(pair, centre, twos_here)
             either(twos_here, pair_twos, twos_here)
             # Bits of weight one of the columns beside and the pair: their sum is `odd`, and carries into the twos.
-            differ(ones_left, ones_right, two)
+            differ(ones_left, ones_right, odd)
             both(ones_left, ones_right, carry)
-            differ(two, pair, odd)
-            both(two, pair, two)
-            either(carry, two, carry)
+            both(odd, pair, spare)
+            differ(odd, pair, odd)
+            either(carry, spare, carry)
             # Exactly one of the four bits of weight two: their parity is odd, and one of two halves has none.
-            differ(twos_left, twos_right, two)
+            differ(twos_left, twos_right, spare)
             differ(pair_twos, carry, pair)
-            differ(two, pair, two)
+            differ(spare, pair, spare)
             either(twos_left, twos_right, pair)
             either(pair_twos, carry, pair_twos)
             differ(pair, pair_twos, pair)
-            both(two, pair, two)
+            both(spare, pair, spare)
             # Two or three neighbours: alive next with three, or with two and alive now.
             either(odd, centre, odd)
-            both(two, odd, centre)
+            both(spare, odd, centre)
             wrap()
