@@ -2,7 +2,7 @@
 
 This module owns the folder's layout::
 
-    index.html, app.css, main.py, …   the files of `web/` as they are
+    index.html, app.css, main.py, …   the files of `web/`, pages with links that load Python's files early
     pyscript.json                     `web/pyscript.json`, with the interpreter and the page's modules filled in
     examples/                         the example specs
     vendor/pyodide-X/                 interpreter, wheels (the package's own among them) and their lock
@@ -25,6 +25,7 @@ import msgspec
 
 from henad_native.site.errors import SiteError
 from henad_native.site.pins import Group, pinned_files
+from henad_native.site.preload import with_preloads
 from henad_native.site.vendor_folder import vendor_folder
 
 __all__ = ["SiteReport", "build_site", "web_folder"]
@@ -73,6 +74,7 @@ def build_site(out: Path, *, tests: bool = False, cache: Path | None = None) -> 
     )
     page = _page_files(web)
     files = {**page, **{f"vendor/{path}": content for path, content in vendor.files.items()}}
+    files |= {path: with_preloads(text, files) for path, text in page.items() if path.endswith(".html")}
     files["pyscript.json"] = _pyscript_config(web, vendor.interpreter, page)
     hashes = {path: hashlib.sha256(content).hexdigest() for path, content in sorted(files.items())}
     build_hash = hashlib.sha256(msgspec.json.encode(hashes)).hexdigest()
