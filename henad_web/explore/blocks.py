@@ -10,16 +10,11 @@ from dataclasses import dataclass
 
 from henad_web.errors import ProblemList
 from henad_web.explore.design_table import parse_design_table
-from henad_web.explore.designs import (
-    Design,
-    FactorialDesign,
-    LhsDesign,
-    RandomDesign,
-    ZipDesign,
-)
+from henad_web.explore.designs import Design, FactorialDesign, ZipDesign
 from henad_web.explore.factors import TablePath, Target, Targets, resolve_domain
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
 from henad_web.explore.numbers import MAX_U64, grouped
+from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
 from henad_web.explore.spec import BlockSpec, DesignKind
 
 __all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "resolve_block"]

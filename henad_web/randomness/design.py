@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from henad_web.randomness.scalar import mix_seed, next_bits, next_index
+from henad_web.randomness.shuffle import shuffled
+from henad_web.randomness.streams import stream_bits
 
 __all__ = ["DesignRng"]
 
@@ -56,10 +61,19 @@ class DesignRng:
         count = maximum - minimum + 1
         return minimum + (self._word() if count == _WORD else self.index(count))
 
+    def units(self, count: int) -> NDArray[np.float64]:
+        """Return the next `count` units, float64 ``(count,)``: the draws that as many calls of `unit` take."""
+        words, self.state = stream_bits(self.state, 2 * count) if count else (np.empty(0, np.uint32), self.state)
+        pairs = words.astype(np.uint64)
+        bits = pairs[0::2] << np.array(21, np.uint64) | pairs[1::2] >> np.array(11, np.uint64)
+        return bits.astype(np.float64) / 2.0**53
+
+    def shuffled(self, count: int) -> NDArray[np.uint32]:
+        """Return the numbers 0 to `count` - 1 in random order, uint32 ``(count,)``."""
+        order, self.state = shuffled(self.state, count)
+        return order
+
     def permutation(self, count: int) -> list[int]:
-        """Return the numbers 0 to `count` - 1 in random order."""
-        order = list(range(count))
-        for last in range(count - 1, 0, -1):
-            other = self.index(last + 1)
-            order[last], order[other] = order[other], order[last]
+        """Return the numbers 0 to `count` - 1 in random order, as Python's own."""
+        order: list[int] = self.shuffled(count).tolist()
         return order

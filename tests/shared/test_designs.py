@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.designs import FactorialDesign, LhsDesign, RandomDesign, ZipDesign
+from henad_web.explore.designs import FactorialDesign, ZipDesign
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
-from henad_web.randomness import DesignRng
+from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
+from henad_web.randomness import DesignRng, xorshift64
 from tests.shared.schemas import ALL, block, column, move, only_problem, plan_of, problems_of, span, table, values, vary
 
 DOMAINS: list[Domain] = [ContinuousDomain(0.0, 1.0), WholeDomain(1, 3), ("a", "b", "c", "d")]
@@ -196,3 +198,54 @@ def test_every_wrong_cell_of_a_table_is_named() -> None:
 
 def test_a_misspelt_column_gets_a_near_miss() -> None:
     assert only_problem(table("action.puls\n1\n")).hint == "did you mean 'action.pulse'?"
+
+
+def test_a_large_hypercube_is_drawn_in_little_memory() -> None:
+    samples = 2**18
+    design = LhsDesign([ContinuousDomain(0.0, 1.0), WholeDomain(1, 100)], samples, 5)
+    tracemalloc.start()
+    first = design.row(0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Four bytes for the order, four and one for the columns; the rest is the work on one block.
+    assert peak < 9 * samples + 8_000_000
+    assert first == design.row(0)
+    column = np.sort(design.columns(0, samples)[0])
+    # Rounding to single precision may lift a value to the edge of its stratum, not past it.
+    places = column.astype(np.float64) * samples - np.arange(samples)
+    assert places.min() >= 0.0
+    assert places.max() <= 1.0
+
+
+@given(st.integers(0, 400), st.integers(0, 2**64 - 1))
+def test_a_shuffle_in_blocks_is_the_walk_from_the_last_place(count: int, seed: int) -> None:
+    walked, rng, blocks = list(range(count)), DesignRng(seed), DesignRng(seed)
+    for last in range(count - 1, 0, -1):
+        other = rng.index(last + 1)
+        walked[last], walked[other] = walked[other], walked[last]
+    assert blocks.permutation(count) == walked
+    assert blocks.state == rng.state
+    assert blocks.units(3).tolist() == [rng.unit() for _ in range(3)]
+
+
+def test_a_long_shuffle_draws_again_what_would_be_biased() -> None:
+    count, rng = 60_000, DesignRng(71)
+    walked = list(range(count))
+    for last in range(count - 1, 0, -1):
+        other = rng.index(last + 1)
+        walked[last], walked[other] = walked[other], walked[last]
+    blocks = DesignRng(71)
+    order = blocks.shuffled(count)
+    plain = DesignRng(71)
+    plain.units((count - 1) // 2)
+    assert order.tolist() == walked
+    assert blocks.state == rng.state
+    # With no draw rejected the stream would stand an odd word further on.
+    assert blocks.state != xorshift64(plain.state)
+
+
+def test_a_stratum_of_a_wide_whole_domain_is_exact() -> None:
+    design = LhsDesign([WholeDomain(0, 2**64 - 1), WholeDomain(5, 2**53 + 7)], 7, 3)
+    for factor, (low, count) in enumerate([(0, 2**64), (5, 2**53 + 3)]):
+        found = sorted(int(design.row(position)[factor]) for position in range(7))
+        assert found == [low + stratum * count // 7 for stratum in range(7)]

@@ -1,0 +1,167 @@
+"""Designs that draw with the project's own generator: independent draws, and the Latin hypercube.
+
+Owns which draw stands for which value and in which order they are taken (reference engine, section 4.9), the same on
+every target. Designs that need a library are `library_designs`'.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.explore.designs import CHUNK, Column, Design, Row, value_at
+from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain, single
+from henad_web.randomness import DesignRng
+
+__all__ = ["DrawnDesign", "LhsDesign", "RandomDesign", "continuous_column", "count_of"]
+
+_STRIDE = 1024
+"""Rows of a random design between two kept states of its stream."""
+
+
+def count_of(domain: Domain) -> int:
+    """Return the number of values of a domain that is not continuous."""
+    if isinstance(domain, ContinuousDomain):
+        raise TypeError("a continuous domain has no count")
+    return domain.count if isinstance(domain, WholeDomain) else len(domain)
+
+
+def continuous_column(domain: ContinuousDomain, fractions: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return ``domain.at`` of each of `fractions`, 0 to 1: float32 ``(n,)``."""
+    values = (domain.low + fractions * (domain.high - domain.low)).astype(np.float32)
+    # Adding zero turns a negative zero into zero, as `single` does.
+    low, high = np.float32(single(domain.low)), np.float32(single(domain.high))
+    clipped: NDArray[np.float32] = np.clip(values + np.float32(0.0), low, high)
+    return clipped
+
+
+class RandomDesign(Design):
+    """Independent draws, config by config and factor by factor inside.
+
+    The number of draws a row takes is not fixed, so rows are drawn in order. The state of the stream is kept
+    every 1024 rows; a row near an earlier one costs little, and memory does not grow with the values.
+    """
+
+    def __init__(self, domains: Sequence[Domain], samples: int, seed: int) -> None:
+        self._domains = tuple(domains)
+        self._samples = samples
+        self._rng = DesignRng(seed)
+        self._states = [self._rng.state]
+        self._chunk = -1
+        self._rows: list[tuple[float | int, ...]] = []
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What each factor draws from."""
+        return self._domains
+
+    @property
+    def config_count(self) -> int:
+        """Number of samples."""
+        return self._samples
+
+    def row(self, position: int) -> Row:
+        """Return the draws of config `position`."""
+        entries = self._entries(position)
+        return tuple(value_at(domain, entry) for domain, entry in zip(self._domains, entries, strict=True))
+
+    def columns(self, first: int, last: int) -> list[Column]:
+        """Return the draws of the configs `first` to ``last - 1``."""
+        rows = [self._entries(position) for position in range(first, last)]
+        return [
+            np.array(column, np.float32 if isinstance(domain, ContinuousDomain) else np.uint64)
+            for domain, column in zip(self._domains, zip(*rows, strict=True), strict=True)
+        ]
+
+    def _entries(self, position: int) -> tuple[float | int, ...]:
+        chunk, place = divmod(position, _STRIDE)
+        if chunk != self._chunk:
+            self._draw(chunk)
+        return self._rows[place]
+
+    def _draw(self, chunk: int) -> None:
+        for current in range(min(chunk, len(self._states) - 1), chunk + 1):
+            self._rng.state = self._states[current]
+            count = min(_STRIDE, self._samples - current * _STRIDE)
+            self._rows = [tuple(_drawn(domain, self._rng) for domain in self._domains) for _ in range(count)]
+            if current + 1 == len(self._states):
+                self._states.append(self._rng.state)
+        self._chunk = chunk
+
+
+def _drawn(domain: Domain, rng: DesignRng) -> float | int:
+    if isinstance(domain, ContinuousDomain):
+        return domain.at(rng.unit())
+    if isinstance(domain, WholeDomain):
+        return rng.whole_number(domain.low, domain.high) - domain.low
+    return rng.index(len(domain))
+
+
+class DrawnDesign(Design):
+    """A design whose columns are drawn whole, at the first look, and kept: four bytes or fewer a config and factor."""
+
+    def __init__(self, domains: Sequence[Domain], config_count: int) -> None:
+        self._domains = tuple(domains)
+        self._config_count = config_count
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """What each factor draws from."""
+        return self._domains
+
+    @property
+    def config_count(self) -> int:
+        """Number of configs."""
+        return self._config_count
+
+    def columns(self, first: int, last: int) -> list[Column]:
+        """Return the draws of the configs `first` to ``last - 1``; the first call draws everything."""
+        return [column[first:last] for column in self._columns]
+
+    @cached_property
+    def _columns(self) -> tuple[Column, ...]:
+        return self.draw()
+
+    @abstractmethod
+    def draw(self) -> tuple[Column, ...]:
+        """Return every column, whole."""
+
+
+class LhsDesign(DrawnDesign):
+    """A Latin hypercube: every factor takes each of its strata exactly once, in an order of its own.
+
+    A factor with m listed levels takes each of them floor or ceiling of samples/m times, whatever the seed.
+    """
+
+    def __init__(self, domains: Sequence[Domain], samples: int, seed: int) -> None:
+        super().__init__(domains, samples)
+        self._seed = seed
+
+    def draw(self) -> tuple[Column, ...]:
+        """Return every column, drawn factor by factor: the order of the strata, then a place in each."""
+        rng = DesignRng(self._seed)
+        return tuple(self._column(domain, rng) for domain in self._domains)
+
+    def _column(self, domain: Domain, rng: DesignRng) -> Column:
+        order = rng.shuffled(self.config_count)
+        if isinstance(domain, ContinuousDomain):
+            kept: Column = np.empty(self.config_count, np.float32)
+        else:
+            kept = np.empty(self.config_count, np.min_scalar_type(count_of(domain) - 1))
+        for first in range(0, self.config_count, CHUNK):
+            strata = order[first : first + CHUNK]
+            kept[first : first + CHUNK] = self._entries(domain, strata, rng)
+        return kept
+
+    def _entries(self, domain: Domain, strata: NDArray[np.uint32], rng: DesignRng) -> Column:
+        samples = self.config_count
+        if isinstance(domain, ContinuousDomain):
+            return continuous_column(domain, (strata + rng.units(len(strata))) / samples)
+        # stratum * count // samples, with no product past 64 bits.
+        each, rest = divmod(count_of(domain), samples)
+        wide = strata.astype(np.uint64)
+        return wide * np.array(each, np.uint64) + wide * np.array(rest, np.uint64) // np.array(samples, np.uint64)

@@ -1,0 +1,109 @@
+"""Shuffling with one sequential stream, in array form.
+
+Draws and swaps are those of a walk from the last place to the first, one draw a place; they are taken in blocks, and
+where a draw is rejected or two swaps meet the block is cut, so that the result is that of the walk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.randomness.scalar import next_index
+from henad_web.randomness.streams import stream_bits
+
+__all__ = ["shuffled"]
+
+_SHORT = 64
+"""Places shuffled one by one: below this, arrays cost more than they save."""
+
+_HELD = 1 << 17
+"""Words made at a time."""
+
+_LOW_32 = np.array(2**32 - 1, np.uint64)
+_SHIFT_32 = np.array(32, np.uint64)
+
+Places = NDArray[np.uint32]
+
+
+class _Words:
+    """The words of a stream, looked at before they are taken."""
+
+    def __init__(self, state: int) -> None:
+        self._start, self._after = state, state
+        self._held = np.empty(0, np.uint32)
+        self._taken = 0
+
+    @property
+    def state(self) -> int:
+        """State after the words taken."""
+        return stream_bits(self._start, self._taken)[1] if self._taken else self._start
+
+    def look(self, count: int) -> NDArray[np.uint32]:
+        """Return the next `count` words."""
+        if self._taken + count > len(self._held):
+            self._start = self.state
+            self._held, _ = stream_bits(self._start, max(count, _HELD))
+            self._taken = 0
+        return self._held[self._taken : self._taken + count]
+
+    def take(self, count: int) -> None:
+        """Move on by `count` words that were looked at."""
+        self._taken += count
+
+
+def shuffled(state: int, count: int) -> tuple[Places, int]:
+    """Return the numbers 0 to `count` - 1 in random order, uint32 ``(count,)``, and the state after the draws.
+
+    Args:
+        state: State of the stream.
+        count: 0 to 2^32 - 1.
+    """
+    order = np.arange(count, dtype=np.uint32)
+    words, last = _Words(state), count - 1
+    while last >= _SHORT:
+        # A block of about the square root's length meets itself every second time.
+        length = min(max(_SHORT, int(last**0.5)), last)
+        others = _drawn(words, last, length)
+        _swap(order, np.arange(last, last - len(others), -1, dtype=np.int64), others)
+        last -= len(others)
+    state = words.state
+    for place in range(last, 0, -1):
+        state, other = next_index(state, place + 1)
+        order[place], order[other] = order[other], order[place]
+    return order, state
+
+
+def _drawn(words: _Words, last: int, length: int) -> NDArray[np.int64]:
+    """Return the unbiased indices drawn for the places `last`, `last` - 1 and so on, at most `length`, maybe none.
+
+    A word that would bias its index is drawn again, which shifts the words of every later place: the block ends there.
+    """
+    counts = np.arange(last + 1, last + 1 - length, -1, dtype=np.int64).astype(np.uint64)
+    products = words.look(length).astype(np.uint64) * counts
+    low = products & _LOW_32
+    others = (products >> _SHIFT_32).astype(np.int64)
+    for place in np.flatnonzero(low < counts).tolist():
+        if int(low[place]) < (2**32 - int(counts[place])) % int(counts[place]):
+            words.take(place + 1)
+            return others[:place]
+    words.take(length)
+    return others
+
+
+def _swap(order: Places, places: NDArray[np.int64], others: NDArray[np.int64]) -> None:
+    """Swap each of `places`, which descend, with its one of `others`, in order."""
+    if len(places) > 1 and _meet(places, others):
+        half = len(places) // 2
+        _swap(order, places[:half], others[:half])
+        _swap(order, places[half:], others[half:])
+    else:
+        order[places], order[others] = order[others], order[places]
+
+
+def _meet(places: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
+    """Return whether two of the swaps touch one place."""
+    if others.max() >= places[-1]:
+        return True
+    ordered = np.sort(others)
+    return bool((ordered[1:] == ordered[:-1]).any())
