@@ -61,7 +61,16 @@ from henad_web.explore.spec import (
     SweepSpec,
     ValueLevels,
 )
-from henad_web.explore.spec_file import LoadedSpec, SpecSource, load_spec, parse_spec, spec_to_toml
+from henad_web.explore.spec_file import (
+    LoadedSpec,
+    SpecFormat,
+    SpecSource,
+    load_spec,
+    parse_spec,
+    spec_hash,
+    spec_to_json,
+    spec_to_toml,
+)
 from henad_web.explore.warnings import ActionAfterEnd
 from henad_web.handle import SweepProgress, SweepRun, plan_spec, run_spec
 from henad_web.model.actions import Action
@@ -146,6 +155,7 @@ __all__ = [
     "Shard",
     "ShardError",
     "SpecError",
+    "SpecFormat",
     "SpecSource",
     "Stat",
     "StatsShapeError",
@@ -181,6 +191,8 @@ __all__ = [
     "parse_spec",
     "plan_spec",
     "run_spec",
+    "spec_hash",
+    "spec_to_json",
     "spec_to_toml",
     "u32",
 ]

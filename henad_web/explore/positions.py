@@ -7,6 +7,7 @@ text is valid and what it says is that parser's business.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 
 from henad_web.explore.factors import TablePath
@@ -116,7 +117,8 @@ class _Scanner:
             match = pattern.match(self.text, self.place)
             if match is not None:
                 self.place = match.end()
-                return match[1]
+                has_escape = pattern is _BASIC and "\\" in match[1]
+                return str(tomllib.loads(f"key = {match[0]}")["key"]) if has_escape else match[1]
         bare = self._skip(_BARE_KEY)
         # Nothing a parser accepted comes here; moving on keeps the scan finite whatever comes.
         self.place += 0 if bare else 1

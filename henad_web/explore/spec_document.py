@@ -1,4 +1,4 @@
-"""From a `SweepSpec` back to a document: the structure of a spec file in JSON builtins, and its TOML text.
+"""From a `SweepSpec` back to a document: the structure of a spec file in JSON builtins, and its TOML and JSON text.
 
 Owns the canonical form: settings in full, `series_every` explicit, consecutive reducers of one column grouped, design
 tables inlined. Parsing a document gives the spec back, floats bit for bit.
@@ -6,11 +6,13 @@ tables inlined. Parsing a document gives the spec back, floats bit for bit.
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from typing import TypeAlias
 
 import numpy as np
 
+from henad_web.errors import Place, Problem, SpecError
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.reducers import parse_kind
 from henad_web.explore.spec import (
@@ -24,38 +26,65 @@ from henad_web.explore.spec import (
 )
 from henad_web.explore.toml_text import toml_text
 
-__all__ = ["Document", "spec_document", "spec_to_toml"]
+__all__ = ["Document", "spec_document", "spec_to_json", "spec_to_toml"]
 
 Document: TypeAlias = dict[str, object]
 """A table by key, of JSON builtins."""
 
 _LARGEST_TOML_INTEGER = 2**63 - 1
+"""TOML promises 64 bits with a sign, and so do most readers of a manifest."""
+_LARGEST_JSON_INTEGER = 2**53
+"""Readers of JSON that keep numbers as doubles round what is above."""
 
 
 def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
     """Return the text of a spec file that says `spec`; `execution` is written where it is not the default."""
-    document = spec_document(spec)
+    return toml_text(_with_execution(spec_document(spec), execution))
+
+
+def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
+    """Return the JSON text of a spec file that says `spec`; `execution` is written where it is not the default.
+
+    Seeds above 2^53 are texts of digits, which every reader keeps.
+
+    Raises:
+        SpecError: The spec holds a number that is not finite, which JSON cannot say.
+    """
+    document = _with_execution(spec_document(spec, largest_seed=_LARGEST_JSON_INTEGER), execution)
+    try:
+        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        wrong = "a number that is not finite cannot be written as JSON"
+        raise SpecError([Problem(place=Place(), wrong=wrong, hint="replace it by a finite one")]) from error
+
+
+def _with_execution(document: Document, execution: ExecutionSettings | None) -> Document:
     if execution is not None and execution != ExecutionSettings():
         document["execution"] = _without_none(
             concurrent=execution.concurrent, memory=execution.memory, gpu_memory=execution.gpu_memory
         )
-    return toml_text(document)
+    return document
 
 
-def spec_document(spec: SweepSpec) -> Document:
-    """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`."""
+def spec_document(spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER) -> Document:
+    """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`.
+
+    Args:
+        spec: The spec.
+        largest_seed: Seeds above are written as texts of digits.
+    """
     document: Document = {"model": spec.model}
     if spec.fixed:
         document["set"] = {name: _builtin(value) for name, value in spec.fixed}
     document["run"] = _run(spec)
     document["measure"] = _measure(spec)
-    document["seeds"] = {"root": _seed(spec.seeds.root), "scheme": str(spec.seeds.scheme)}
+    document["seeds"] = {"root": _seed(spec.seeds.root, largest_seed), "scheme": str(spec.seeds.scheme)}
     if spec.actions:
         document["action"] = [
             _without_none(id=action.id, name=action.name, tick=action.tick) for action in spec.actions
         ]
     if spec.blocks:
-        document["block"] = [_block(block) for block in spec.blocks]
+        document["block"] = [_block(block, largest_seed) for block in spec.blocks]
     return document
 
 
@@ -69,9 +98,8 @@ def _builtin(value: SpecValue) -> SpecValue:
     return plain
 
 
-def _seed(seed: int | None) -> int | str | None:
-    # JSON readers and TOML integers stop at 2^63 - 1.
-    return str(seed) if seed is not None and seed > _LARGEST_TOML_INTEGER else seed
+def _seed(seed: int | None, largest: int) -> int | str | None:
+    return str(seed) if seed is not None and seed > largest else seed
 
 
 def _run(spec: SweepSpec) -> Document:
@@ -96,11 +124,11 @@ def _measure(spec: SweepSpec) -> Document:
     }
 
 
-def _block(block: BlockSpec) -> Document:
+def _block(block: BlockSpec, largest_seed: int) -> Document:
     document = _without_none(
         design=str(block.design),
         samples=block.samples,
-        design_seed=_seed(block.design_seed),
+        design_seed=_seed(block.design_seed, largest_seed),
         table_text=block.table_text,
         file=block.file if block.table_text is None else None,
     )

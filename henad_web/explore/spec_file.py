@@ -7,8 +7,6 @@ what was read. What the keys mean is `spec_parse`'s business.
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -16,24 +14,27 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import msgspec
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError
-from henad_web.explore.positions import Positions, index_positions
+from henad_web.explore.positions import Positions
 from henad_web.explore.spec import ExecutionSettings, SweepSpec
-from henad_web.explore.spec_document import spec_document, spec_to_toml
+from henad_web.explore.spec_document import spec_document, spec_to_json, spec_to_toml
+from henad_web.explore.spec_hash import spec_hash
 from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
+from henad_web.explore.spec_text import SpecFormat, format_of, normalized, read_document
 from henad_web.model.fnv import fnv1a64
 
 __all__ = [
     "LoadedSpec",
+    "SpecFormat",
     "SpecSource",
     "TableSource",
     "load_spec",
     "parse_spec",
     "parse_spec_document",
     "spec_document",
+    "spec_hash",
+    "spec_to_json",
     "spec_to_toml",
 ]
-
-_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 class TableSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +54,8 @@ class SpecSource(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: Path of its file, None for text.
-        toml: Its text, lines ending in LF; None for a spec that was made in Python.
+        toml: Its text, lines ending in LF; for a spec in JSON, the TOML that says the same; None for a spec that was
+            made in Python.
         tables: Design tables read beside it, in order.
     """
 
@@ -96,24 +98,30 @@ class LoadedSpec:
         return table
 
 
-def parse_spec(text: str, *, name: str | None = None) -> LoadedSpec:
-    """Return the spec that the TOML `text` says. It cannot name files; a design table is given as `table_text`.
+def parse_spec(text: str, *, name: str | None = None, format: str | None = None) -> LoadedSpec:
+    """Return the spec that `text` says. It cannot name files; a design table is given as `table_text`.
 
     Args:
         text: The text; a byte-order mark and the kind of line end do not count.
         name: What messages call it.
+        format: ``toml`` or ``json``; None takes what the text looks like.
 
     Raises:
-        SpecError: The text is not valid TOML, or not a spec; every problem is in it.
+        SpecError: The text is not valid, or not a spec; every problem is in it.
     """
-    return _parse(_normalized(text), file=name, path=None, tables=None)
+    text = normalized(text)
+    return _parse(text, file=name, path=None, tables=None, form=format_of(text, given=format))
 
 
-def load_spec(path: str | os.PathLike[str]) -> LoadedSpec:
+def load_spec(path: str | os.PathLike[str], *, format: str | None = None) -> LoadedSpec:
     """Return the spec in the file at `path`, with the design tables beside it.
 
+    Args:
+        path: The file. A name that ends in ``.toml`` or ``.json`` says its form.
+        format: ``toml`` or ``json`` whatever the name ends in.
+
     Raises:
-        SpecError: The file cannot be read, is not valid TOML, or not a spec; every problem is in it.
+        SpecError: The file cannot be read, is not valid, or not a spec; every problem is in it.
     """
     file = Path(path)
     try:
@@ -121,16 +129,13 @@ def load_spec(path: str | os.PathLike[str]) -> LoadedSpec:
     except ValueError as error:
         problem = Problem(place=Place(file=file.name), wrong=f"the spec {error}", came=f"'{file}'")
         raise SpecError([problem]) from error
-    return _parse(text, file=file.name, path=str(path), tables=_TableFolder(file.parent))
-
-
-def _normalized(text: str) -> str:
-    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+    form = format_of(text, path=file, given=format)
+    return _parse(text, file=file.name, path=str(path), tables=_TableFolder(file.parent), form=form)
 
 
 def _read_text(path: Path) -> str:
     try:
-        return _normalized(path.read_bytes().decode("utf-8"))
+        return normalized(path.read_bytes().decode("utf-8"))
     except FileNotFoundError:
         raise ValueError("file does not exist") from None
     except OSError as error:
@@ -162,23 +167,22 @@ class _TableFolder:
         return text
 
 
-def _parse(text: str, *, file: str | None, path: str | None, tables: _TableFolder | None) -> LoadedSpec:
-    try:
-        document = tomllib.loads(text)
-        positions = index_positions(text)
-    # A number of thousands of digits is a plain ValueError, a thousand nested lists end the recursion.
-    except (ValueError, RecursionError) as error:
-        raise SpecError([_syntax_problem(str(error), text, file)]) from error
-    problems = ProblemList()
-    read: ReadTable | None = None if tables is None else tables.read
-    parsed = parse_document(document, problems, read_table=read)
-    if problems.problems:
-        located = [_located(problem, file, positions, problem.place.table) for problem in problems.problems]
+def _parse(
+    text: str, *, file: str | None, path: str | None, tables: _TableFolder | None, form: SpecFormat
+) -> LoadedSpec:
+    read = read_document(text, form, file)
+    problems, positions = ProblemList(), read.positions
+    read_table: ReadTable | None = None if tables is None else tables.read
+    parsed = parse_document(read.document, problems, read_table=read_table)
+    found = _once_a_place(read.problems.problems, problems.problems)
+    if found:
+        located = [_located(problem, file, positions, problem.place.table) for problem in found]
         raise SpecError(sorted(located, key=lambda problem: problem.place.line or 0))
+    toml = text if form is SpecFormat.TOML else spec_to_toml(parsed.spec, parsed.execution)
     sources = () if tables is None else tuple(tables.sources)
     return LoadedSpec(
         spec=parsed.spec,
-        source=SpecSource(path=path, toml=text, tables=sources),
+        source=SpecSource(path=path, toml=toml, tables=sources),
         execution=parsed.execution,
         file=file,
         positions=positions,
@@ -186,18 +190,12 @@ def _parse(text: str, *, file: str | None, path: str | None, tables: _TableFolde
     )
 
 
+def _once_a_place(of_form: list[Problem], of_meaning: list[Problem]) -> list[Problem]:
+    # A value that its form forbids has no meaning either; to say so twice would help nobody.
+    told = {(problem.place.table, problem.place.key) for problem in of_form}
+    return of_form + [problem for problem in of_meaning if (problem.place.table, problem.place.key) not in told]
+
+
 def _located(problem: Problem, file: str | None, positions: Positions, table: tuple[str | int, ...]) -> Problem:
     line = positions.line(table, problem.place.key)
     return replace(problem, place=Place(table=table, key=problem.place.key, file=file, line=line))
-
-
-def _syntax_problem(message: str, text: str, file: str | None) -> Problem:
-    place = _SYNTAX_PLACE.search(message)
-    line = text.count("\n", 0, len(text.rstrip())) + 1
-    wrong = message
-    if place is not None:
-        wrong = message[: place.start()]
-        line = int(place[1]) if place[1] else line
-        wrong += f" at column {place[2]}" if place[2] else " at the end of the text"
-    hint = "a key or table is given twice, remove one" if "overwrite" in wrong or "declare" in wrong else None
-    return Problem(place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=hint)

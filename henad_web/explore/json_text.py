@@ -1,0 +1,194 @@
+"""Reading JSON text: its document, the line of everything in it, and what JSON readers disagree about.
+
+Owns syntax only, and knows no key of a spec. Python's reader takes NaN, keys given twice and halves of surrogate
+pairs; other readers do not, so these are reported here, each with its place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the reader of one text, known to every version
+
+from henad_web.errors import ProblemList
+from henad_web.explore.factors import TablePath
+from henad_web.explore.positions import Positions
+
+__all__ = ["JsonSyntaxError", "JsonText", "read_json"]
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_SCALAR = re.compile(r"[-+.\w]+", re.ASCII)
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+class JsonSyntaxError(ValueError):
+    """A text that is not JSON. `line` and `column` count from 1; `hint` says what to write, None when unknown."""
+
+    def __init__(self, wrong: str, line: int, column: int, hint: str | None) -> None:
+        self.line, self.column, self.hint = line, column, hint
+        super().__init__(wrong)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonText:
+    """What a JSON text says.
+
+    Attributes:
+        document: Its value.
+        positions: Lines of its keys, objects and array entries.
+        problems: Keys given twice, nulls, numbers that are not finite, broken texts; places without file and line.
+    """
+
+    document: object
+    positions: Positions
+    problems: ProblemList
+
+
+def read_json(text: str) -> JsonText:
+    """Return what `text` says.
+
+    Raises:
+        JsonSyntaxError: It is not JSON.
+    """
+    try:
+        document = json.loads(text)
+        scanner = _Scanner(text)
+        scanner.value(())
+    except json.JSONDecodeError as error:
+        raise _syntax_error(error.msg, text, error.pos) from error
+    except RecursionError as error:
+        raise JsonSyntaxError("nested too deeply", 1, 1, None) from error
+    except ValueError as error:
+        raise JsonSyntaxError("a number has too many digits", *_line_of_digits(text), None) from error
+    return JsonText(document=document, positions=Positions(scanner.lines), problems=scanner.problems)
+
+
+def _line_of_digits(text: str) -> tuple[int, int]:
+    longest = max(re.finditer(r"[0-9]+", text), key=lambda match: match.end() - match.start())
+    return _line_and_column(text, longest.start())
+
+
+def _line_and_column(text: str, place: int) -> tuple[int, int]:
+    return text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+
+
+def _syntax_error(message: str, text: str, place: int) -> JsonSyntaxError:
+    # Versions of Python word one mistake in several ways; these words and places are the same in all.
+    before = text[:place].rstrip(" \t\r\n")
+    found = text[place : place + 1]
+    if before.endswith(",") and found in ("}", "]"):
+        place, found = len(before) - 1, ","
+    if found == "," and text[place + 1 :].lstrip(" \t\r\n")[:1] in ("}", "]"):
+        return _at(text, place, "a comma before a closing bracket", "remove the comma")
+    if not text[place:].strip():
+        return _at(text, len(text.rstrip()), "the text ends too early", "close what is open")
+    if found == "'":
+        return _at(text, place, "a text in single quotes", 'write it in double quotes, "like this"')
+    if found in ("/", "#"):
+        return _at(text, place, "a comment", "JSON has none; remove it, or write the spec as TOML")
+    if message == "Extra data":
+        return _at(text, place, f"{found!r} after the end of the document", None)
+    return _at(text, place, f"{found!r} where {_EXPECTED.get(message, message.lower())}", None)
+
+
+_EXPECTED = {
+    "Expecting value": "a value should stand",
+    "Expecting property name enclosed in double quotes": "a key in double quotes should stand",
+    "Expecting ',' delimiter": "a comma or a closing bracket should stand",
+    "Expecting ':' delimiter": "a colon should stand",
+    "Unterminated string starting at": "a text starts that never ends",
+    "Invalid control character at": "a text must not hold a line end or control character",
+}
+
+
+def _at(text: str, place: int, wrong: str, hint: str | None) -> JsonSyntaxError:
+    return JsonSyntaxError(wrong, *_line_and_column(text, place), hint)
+
+
+@dataclass(slots=True)
+class _Scanner:
+    text: str
+    place: int = 0
+    lines: dict[TablePath, int] = field(default_factory=dict)
+    problems: ProblemList = field(default_factory=ProblemList)
+    _ends: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._ends = [match.start() for match in re.finditer("\n", self.text)]
+
+    def _blank(self) -> str:
+        match = _BLANK.match(self.text, self.place)
+        self.place = self.place if match is None else match.end()
+        return self.text[self.place : self.place + 1]
+
+    def _line(self) -> int:
+        return bisect_right(self._ends, self.place - 1) + 1
+
+    def value(self, path: TablePath) -> None:
+        found = self._blank()
+        if path:
+            self.lines.setdefault(path, self._line())
+        if found == "{":
+            self._object(path)
+        elif found == "[":
+            self._array(path)
+        elif found == '"':
+            self._text(path)
+        else:
+            match = _SCALAR.match(self.text, self.place)
+            scalar = "" if match is None else match.group()
+            self._check_scalar(path, scalar)
+            self.place += len(scalar)
+
+    def _check_scalar(self, path: TablePath, scalar: str) -> None:
+        table, key = _place(path)
+        if scalar in _CONSTANTS:
+            self.problems.add(table, key, "not a JSON number", came=scalar, allowed="a finite number")
+        elif scalar == "null":
+            self.problems.add(table, key, "no value", came="null", hint="leave the key out to get its default")
+
+    def _text(self, path: TablePath) -> str:
+        text, self.place = scanstring(self.text, self.place + 1)
+        if _HALF.search(text):
+            table, key = _place(path)
+            wrong = "half of a surrogate pair, which is no character"
+            self.problems.add(table, key, wrong, hint="write the character itself, or both halves")
+        return str(text)
+
+    def _object(self, path: TablePath) -> None:
+        self.place += 1
+        seen: dict[str, int] = {}
+        while self._blank() == '"':
+            line = self._line()
+            key = self._text(path)
+            if key in seen:
+                came = f"it again in line {line}" if line != seen[key] else "it twice in this line"
+                self.problems.add(path, key, "key given twice", came=came, hint="remove one of them")
+            seen.setdefault(key, line)
+            self.lines.setdefault((*path, key), line)
+            self._blank()
+            self.place += 1
+            self.value((*path, key))
+            if self._blank() == ",":
+                self.place += 1
+        self.place += 1
+
+    def _array(self, path: TablePath) -> None:
+        self.place += 1
+        entry = 0
+        while self._blank() != "]":
+            self.value((*path, entry))
+            if self._blank() == ",":
+                self.place += 1
+            entry += 1
+        self.place += 1
+
+
+def _place(path: TablePath) -> tuple[TablePath, str | None]:
+    """Return the table and key that a value at `path` belongs to; an entry of an array belongs to its key."""
+    while path and isinstance(path[-1], int):
+        path = path[:-1]
+    return (path[:-1], str(path[-1])) if path else ((), None)

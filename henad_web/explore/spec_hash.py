@@ -1,0 +1,51 @@
+"""The hash that names a spec, the same whatever file it came from.
+
+Owns what counts: everything a spec says, speed aside. The hash is FNV-1a with 64 bits over ``henad.spec.1`` and the
+canonical text, both with their length before them.
+"""
+
+from __future__ import annotations
+
+import json
+
+from henad_web.explore.spec import SweepSpec
+from henad_web.explore.spec_document import spec_document
+from henad_web.explore.spec_text import normalized
+from henad_web.model.fnv import Fnv1a64
+
+__all__ = ["canonical_text", "spec_hash"]
+
+_EXACT_LIMIT = 2**53
+
+
+def spec_hash(spec: SweepSpec) -> str:
+    """Return the 16 hex digits that name `spec`.
+
+    The form of the file (TOML or JSON), the order of keys, comments, a byte-order mark, the kind of line end, a
+    default that is written out and settings of speed do not count. Replicates and timeout do: this names the study as
+    asked for, a plan's hash names what it computes.
+    """
+    return Fnv1a64().text("henad.spec.1").text(canonical_text(spec)).hex()
+
+
+def canonical_text(spec: SweepSpec) -> str:
+    """Return `spec` as JSON without blanks, keys sorted, settings in full.
+
+    A whole number below 2^53 has no point, whether a file wrote ``1`` or ``1.0``, since some writers of JSON drop it.
+    """
+    document = spec_document(spec)
+    if spec.actions:
+        document["action"] = [{"id": action.id, "name": action.label, "tick": action.tick} for action in spec.actions]
+    return json.dumps(_canonical(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _canonical(value: object, key: str | None = None) -> object:
+    if isinstance(value, dict):
+        return {name: _canonical(entry, name) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_canonical(entry) for entry in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_LIMIT:
+        return int(value)
+    if key == "table_text" and isinstance(value, str):
+        return normalized(value)
+    return value

@@ -1,0 +1,112 @@
+"""The text of a spec file, in either of its forms, as a document with lines.
+
+Owns the choice of the form and the problems of syntax. What the keys mean is `spec_parse`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+
+from henad_web.errors import Place, Problem, ProblemList, SpecError, near_miss
+from henad_web.explore.json_text import JsonSyntaxError, read_json
+from henad_web.explore.positions import Positions, index_positions
+
+__all__ = ["DocumentText", "SpecFormat", "format_of", "normalized", "read_document"]
+
+_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class SpecFormat(StrEnum):
+    """The form of a spec file; both say the same."""
+
+    TOML = "toml"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentText:
+    """A document that was read.
+
+    Attributes:
+        document: Its tables as mappings, arrays as lists, values as Python's own.
+        positions: Lines of its keys.
+        problems: What the form forbids without ending the reading, such as a JSON key given twice.
+    """
+
+    document: object
+    positions: Positions
+    problems: ProblemList
+
+
+def normalized(text: str) -> str:
+    """Return `text` without a byte-order mark, its lines ending in LF."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def format_of(text: str, *, path: PurePath | None = None, given: str | None = None) -> SpecFormat:
+    """Return the form of `text`: the `given` one, else the one the name of its file ends in, else what it looks like.
+
+    Raises:
+        SpecError: `given` is no form.
+    """
+    suffix = "" if path is None else path.suffix.lower().removeprefix(".")
+    for word in (given, suffix):
+        if word in list(SpecFormat):
+            return SpecFormat(word)
+    if given is not None:
+        allowed = " or ".join(f'"{word}"' for word in SpecFormat)
+        problem = Problem(
+            place=Place(key="format"),
+            wrong="no such form of a spec",
+            came=repr(given),
+            allowed=allowed,
+            hint=near_miss(given, list(SpecFormat)),
+        )
+        raise SpecError([problem])
+    # No TOML document starts with a brace, and no spec in JSON starts with anything else.
+    return SpecFormat.JSON if text.lstrip()[:1] == "{" else SpecFormat.TOML
+
+
+def read_document(text: str, form: SpecFormat, file: str | None) -> DocumentText:
+    """Return what `text` says in `form`; `file` is what messages call it.
+
+    Raises:
+        SpecError: The text is not valid; the first error of syntax is in it.
+    """
+    if form is SpecFormat.JSON:
+        try:
+            read = read_json(text)
+        except JsonSyntaxError as error:
+            wrong = f"not valid JSON: {error} at column {error.column}"
+            raise SpecError([Problem(place=Place(file=file, line=error.line), wrong=wrong, hint=error.hint)]) from error
+        return DocumentText(document=read.document, positions=read.positions, problems=read.problems)
+    try:
+        document = tomllib.loads(text)
+        positions = index_positions(text)
+    # A number of thousands of digits is a plain ValueError, a thousand nested lists end the recursion.
+    except (ValueError, RecursionError) as error:
+        raise SpecError([_toml_problem(str(error), text, file)]) from error
+    return DocumentText(document=document, positions=positions, problems=ProblemList())
+
+
+def _toml_problem(message: str, text: str, file: str | None) -> Problem:
+    place = _SYNTAX_PLACE.search(message)
+    line = text.count("\n", 0, len(text.rstrip())) + 1
+    wrong = message
+    if place is not None:
+        wrong = message[: place.start()]
+        line = int(place[1]) if place[1] else line
+        wrong += f" at column {place[2]}" if place[2] else " at the end of the text"
+    return Problem(place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=_toml_hint(wrong, text))
+
+
+def _toml_hint(wrong: str, text: str) -> str | None:
+    if "overwrite" in wrong or "declare" in wrong:
+        return "a key or table is given twice, remove one"
+    if text.lstrip()[:1] == "{":
+        return "this looks like JSON, give the file a name that ends in .json"
+    return None
