@@ -9,9 +9,6 @@ from dataclasses import asdict, dataclass
 
 __all__ = ["CASES", "Case", "Framed", "Result", "spec_text"]
 
-STEPPING_S = 1.5
-"""Stepping time a sweep is given: 250 frames of 6 ms."""
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -94,9 +91,9 @@ class Result:
         }
 
 
-def spec_text(case: Case, rate: float, stats_every: int) -> str:
-    """Return a spec of `case` that steps for about `STEPPING_S` at `rate` cell updates a second."""
-    ticks = max(100, round(rate * STEPPING_S / case.cells))
+def spec_text(case: Case, *, rate: float, seconds: float, stats_every: int) -> str:
+    """Return a spec of `case` that steps for about `seconds` at `rate` cell updates a second."""
+    ticks = max(100, round(rate * seconds / case.cells))
     steps = case.run_steps or -(-ticks // 2)
     return f"""model = "{case.model}"
 [set]

@@ -10,7 +10,7 @@ import json
 import time
 from html import escape
 
-from bench_bare import measure_bare
+from bench_bare import BareLoop
 from bench_cases import CASES, Case, Result, spec_text
 from bench_frames import FrameDriver
 from dom import by_id, listen, window, write
@@ -31,8 +31,8 @@ HEAD = (
     "p95 between frames",
 )
 
-PARTS = 3
-"""Measurements of a case: bare, sampled every 100 ticks, sampled every tick."""
+PARTS = 4
+"""Measurements of a case: bare, sampled every 100 ticks, bare again, sampled every tick."""
 
 PAINT_S = 0.05
 
@@ -43,6 +43,7 @@ class BenchPage:
     def __init__(self) -> None:
         self._button, self._bar = by_id("bench-run"), by_id("bench-progress")
         self._state, self._json = by_id("bench-state"), by_id("bench-json")
+        self._seconds = by_id("bench-seconds")
         self._head, self._body = by_id("bench-head"), by_id("bench-body")
         self._models = hw.example_models()
         self._driver = FrameDriver()
@@ -57,6 +58,8 @@ class BenchPage:
         self._button.disabled = False
 
     def _pressed(self, _event: object) -> None:
+        if not self._seconds.reportValidity():
+            return
         self._button.disabled = True
         self._tasks = {asyncio.ensure_future(self._measure_all())}
 
@@ -82,12 +85,18 @@ class BenchPage:
     async def _measure(self, case: Case) -> Result:
         entry = self._models.lookup(case.model)
         await self._part(f"{case.title}: bare loop")
-        rate = await measure_bare(entry, case, time.perf_counter)
+        loop = BareLoop(entry, case, time.perf_counter)
+        rate = await loop.before()
         await self._part(f"{case.title}: in a sweep")
-        sweep = await self._driver.measure(entry, spec_text(case, rate, 100), case.cells)
+        sweep = await self._driver.measure(entry, self._spec(case, rate, 100), case.cells)
+        await self._part(f"{case.title}: bare loop again")
+        bare_rate = await loop.after()
         await self._part(f"{case.title}: in a sweep, sampled every tick")
-        sampled = await self._driver.measure(entry, spec_text(case, rate / 4, 1), case.cells)
-        return Result(case=case, bare_rate=rate, sweep=sweep, sampled_sweep=sampled)
+        sampled = await self._driver.measure(entry, self._spec(case, rate / 4, 1), case.cells)
+        return Result(case=case, bare_rate=bare_rate, sweep=sweep, sampled_sweep=sampled)
+
+    def _spec(self, case: Case, rate: float, stats_every: int) -> str:
+        return spec_text(case, rate=rate, seconds=float(self._seconds.value), stats_every=stats_every)
 
     async def _part(self, sentence: str) -> None:
         self._say("running", f"Measuring {sentence}.")

@@ -51,6 +51,7 @@ class Chart:
         """Show `picture`, or nothing but `caption`."""
         self._picture = picture
         write(self._caption, picture.caption if picture else caption)
+        self._canvas.classList.toggle("blank", picture is None)
         labels = ", ".join(line.label for line in picture.lines) if picture else "nothing yet"
         self._canvas.setAttribute("aria-label", f"Series over ticks: {labels}")
         self._redraw()

@@ -77,9 +77,10 @@ class Controls:
         self._bar.setAttribute("aria-valuetext", sentence)
         write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
 
-    def show_state(self, phase: str, sentence: str) -> None:
-        """Say in words where the sweep stands; `phase` chooses the colour."""
+    def show_state(self, phase: str, sentence: str, *, failed: bool = False) -> None:
+        """Say in words where the sweep stands; `phase` and whether any run has `failed` choose the colour."""
         self._state.dataset.phase = phase
+        self._state.toggleAttribute("data-failed", failed)
         write(self._state, sentence)
 
     def show_pace(self, pace: Pace, slow_step: str) -> None:

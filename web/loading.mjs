@@ -25,5 +25,12 @@ function fail(reason) {
 addEventListener("py:progress", ({ detail }) => {
   if (!booted() && detail in SENTENCES) show(...SENTENCES[detail]);
 });
+// Pyodide takes note of a missing file and waits for it for ever, so the files are watched too.
+new PerformanceObserver((list) => {
+  for (const { name, responseStatus } of list.getEntries()) {
+    const missing = responseStatus === 0 || responseStatus >= 400;
+    if (missing && name.startsWith(location.origin)) fail(`${name} could not be loaded`);
+  }
+}).observe({ type: "resource", buffered: true });
 addEventListener("unhandledrejection", ({ reason }) => fail(reason));
 addEventListener("error", ({ message, target }) => fail(message ?? `${target.src ?? target.href} could not be loaded`), true);

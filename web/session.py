@@ -138,7 +138,7 @@ class Session:
         sentence = ended_text(
             aborted=aborted, rows=counts.rows, failed=counts.failed, planned=planned, elapsed=report.elapsed
         )
-        self._views.controls.show_state("aborted" if aborted else "ended", sentence)
+        self._views.controls.show_state("aborted" if aborted else "ended", sentence, failed=counts.failed > 0)
         if self._study is not None and record.files is not None:
             self._views.download.offer(self._study.entry.id, record.files)
 

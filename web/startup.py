@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 
-from dom import by_id, document, write
+from dom import by_id, document, reveal, write
 from failures import show_failure
 
 __all__ = ["boot"]
@@ -23,6 +23,7 @@ async def boot(module: str, page: str) -> None:
     Raises:
         Exception: Whatever went wrong, once the page has said so.
     """
+    reveal(by_id("boot-error"), False)
     try:
         await _load("numpy", "Loading numpy.", "numpy")
         loaded = await _load("models", "Loading the models and the sweep engine.", module)
