@@ -21,6 +21,10 @@ __all__ = ["JsonSyntaxError", "JsonText", "read_json"]
 _BLANK = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"[-+.\w]+", re.ASCII)
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{}\]]')
+_MAX_DEPTH = 64
+"""Most brackets inside one another. Python's reader of JSON recurses on the machine's stack, which ends a browser's
+tab before Python counts too deep a recursion."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -53,17 +57,24 @@ def read_json(text: str) -> JsonText:
     Raises:
         JsonSyntaxError: It is not JSON.
     """
+    _check_depth(text)
     try:
         document = json.loads(text)
         scanner = _Scanner(text)
         scanner.value(())
     except json.JSONDecodeError as error:
         raise _syntax_error(error.msg, text, error.pos) from error
-    except RecursionError as error:
-        raise JsonSyntaxError("nested too deeply", 1, 1, None) from error
     except ValueError as error:
         raise JsonSyntaxError("a number has too many digits", *_line_of_digits(text), None) from error
     return JsonText(document=document, positions=Positions(scanner.lines), problems=scanner.problems)
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match.group(), 0)
+        if depth > _MAX_DEPTH:
+            raise _at(text, match.start(), f"more than {_MAX_DEPTH} brackets inside one another", None)
 
 
 def _line_of_digits(text: str) -> tuple[int, int]:
