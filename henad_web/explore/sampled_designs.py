@@ -149,11 +149,11 @@ class LhsDesign(DrawnDesign):
     def _column(self, domain: Domain, rng: DesignRng) -> Column:
         order = rng.shuffled(self.config_count)
         if isinstance(domain, ContinuousDomain):
-            kept: Column = np.empty(self.config_count, np.float32)
+            kept: Column = order.view(np.float32)  # a value is as wide as its stratum and takes its place
         else:
             kept = np.empty(self.config_count, np.min_scalar_type(count_of(domain) - 1))
         for first in range(0, self.config_count, CHUNK):
-            strata = order[first : first + CHUNK]
+            strata = order[first : first + CHUNK].copy()
             kept[first : first + CHUNK] = self._entries(domain, strata, rng)
         return kept
 
