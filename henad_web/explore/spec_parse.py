@@ -1,13 +1,15 @@
 """From a spec document, as TOML and JSON give it, to a `SweepSpec`.
 
-Owns the keys of every table and their defaults. Every problem of a document is found in one pass. Reads no file: the
-text of a design table comes through a function that the caller gives.
+Owns the meaning of every key and the defaults; which keys a table has is `spec_form`'s business. Every problem of a
+document is found in one pass. Reads no file: the text of a design table comes through a function that the caller gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+import msgspec
 
 from henad_web.errors import ProblemList, SpecError, near_miss
 from henad_web.explore.blocks import check_shape
@@ -34,6 +36,21 @@ from henad_web.explore.spec import (
     SweepSpec,
     ValueLevels,
 )
+from henad_web.explore.spec_form import (
+    SCHEMA_KEY,
+    ActionForm,
+    BlockForm,
+    ExecutionForm,
+    FactorForm,
+    MeasureForm,
+    RangeForm,
+    ReducerForm,
+    RunForm,
+    SeedsForm,
+    SpecForm,
+    StopForm,
+    keys_of,
+)
 from henad_web.explore.table_reader import TableReader, kind_of
 
 __all__ = ["ParsedDocument", "ReadTable", "parse_document", "parse_spec_document"]
@@ -41,22 +58,16 @@ __all__ = ["ParsedDocument", "ReadTable", "parse_document", "parse_spec_document
 ReadTable = Callable[[str], str]
 """Returns the text of a design table by the path a spec gives; raises ValueError saying why it cannot."""
 
-_TOP_KEYS = ("model", "set", "run", "measure", "seeds", "action", "block", "execution")
-_BLOCK_KEYS = ("design", "samples", "design_seed", "file", "table_text", "factors")
-_RUN_KEYS = ("steps", "warmup", "replicates", "stop", "timeout_s")
-_MEASURE_KEYS = ("stats_every", "series_every", "default_reducers", "reducers")
-_SEED_KEYS = ("root", "scheme")
-_EXECUTION_KEYS = ("concurrent", "memory", "gpu_memory")
 _HOMES = {
     key: home
-    for home, keys in (
-        ("[run]", _RUN_KEYS),
-        ("[measure]", _MEASURE_KEYS),
-        ("[seeds]", _SEED_KEYS),
-        ("[execution]", _EXECUTION_KEYS),
-        ("a [[block]]", _BLOCK_KEYS),
+    for home, form in (
+        ("[run]", RunForm),
+        ("[measure]", MeasureForm),
+        ("[seeds]", SeedsForm),
+        ("[execution]", ExecutionForm),
+        ("a [[block]]", BlockForm),
     )
-    for key in keys
+    for key in keys_of(form)
 }
 """Where a key belongs that stands in the wrong table."""
 
@@ -97,7 +108,9 @@ def parse_document(document: object, problems: ProblemList, *, read_table: ReadT
         problems: Where problems go.
         read_table: Gives the text of a table design's file; None where files cannot be read.
     """
-    top = TableReader(document, (), _TOP_KEYS, problems, homes=_HOMES)
+    if isinstance(document, Mapping):
+        document = {key: value for key, value in document.items() if key != SCHEMA_KEY}
+    top = TableReader(document, (), keys_of(SpecForm), problems, homes=_HOMES)
     model = top.text("model")
     if "model" not in top:
         top.missing("model", 'add a line such as model = "sir" at the top')
@@ -114,9 +127,9 @@ def parse_document(document: object, problems: ProblemList, *, read_table: ReadT
     return ParsedDocument(spec=spec, execution=_execution(top), reducer_entries=entries)
 
 
-def _section(top: TableReader, name: str, keys: tuple[str, ...]) -> TableReader:
+def _section(top: TableReader, name: str, form: type[msgspec.Struct]) -> TableReader:
     value = top.raw(name) if name in top else {}
-    return TableReader(value, (*top.path, name), keys, top.problems, homes=_HOMES)
+    return TableReader(value, (*top.path, name), keys_of(form), top.problems, homes=_HOMES)
 
 
 def _fixed(top: TableReader) -> tuple[tuple[str, SpecValue], ...]:
@@ -136,7 +149,7 @@ def _fixed(top: TableReader) -> tuple[tuple[str, SpecValue], ...]:
 
 
 def _run(top: TableReader) -> RunSettings:
-    run = _section(top, "run", _RUN_KEYS)
+    run = _section(top, "run", RunForm)
     default = RunSettings()
     timeout_s = run.number("timeout_s")
     check_timeout(timeout_s, run.problems)
@@ -154,7 +167,7 @@ def _stop(run: TableReader) -> StopSpec | None:
     if isinstance(value, str):
         run.wrong("stop", "not a table", allowed="a table", hint=f'write stop = {{ condition = "{value}" }}')
         return None
-    stop = TableReader(value, (*run.path, "stop"), ("condition", "min_tick"), run.problems)
+    stop = TableReader(value, (*run.path, "stop"), keys_of(StopForm), run.problems)
     min_tick = stop.whole("min_tick", 0)
     if "condition" not in stop:
         if isinstance(value, Mapping):
@@ -171,7 +184,7 @@ def _stop(run: TableReader) -> StopSpec | None:
 
 
 def _measure(top: TableReader) -> tuple[MeasureSettings, tuple[int, ...]]:
-    measure = _section(top, "measure", _MEASURE_KEYS)
+    measure = _section(top, "measure", MeasureForm)
     reducers: list[ReducerSpec] = []
     entries: list[int] = []
     for position, (path, entry) in enumerate(measure.items("reducers")):
@@ -189,7 +202,7 @@ def _measure(top: TableReader) -> tuple[MeasureSettings, tuple[int, ...]]:
 
 
 def _reducers(entry: object, path: TablePath, problems: ProblemList) -> list[ReducerSpec]:
-    table = TableReader(entry, path, ("column", "kinds"), problems)
+    table = TableReader(entry, path, keys_of(ReducerForm), problems)
     column = table.text("column")
     if isinstance(entry, Mapping):
         if "column" not in table:
@@ -210,12 +223,12 @@ def _reducers(entry: object, path: TablePath, problems: ProblemList) -> list[Red
 
 
 def _seeds(top: TableReader) -> SeedSettings:
-    seeds = _section(top, "seeds", _SEED_KEYS)
+    seeds = _section(top, "seeds", SeedsForm)
     return SeedSettings(root=seeds.seed("root", 0) or 0, scheme=seeds.choice("scheme", SeedScheme.COMMON))
 
 
 def _action(entry: object, path: TablePath, problems: ProblemList) -> ActionSpec:
-    action = TableReader(entry, path, ("id", "name", "tick"), problems)
+    action = TableReader(entry, path, keys_of(ActionForm), problems)
     if isinstance(entry, Mapping):
         if "id" not in action:
             action.missing("id", "name the model's action that fires")
@@ -228,7 +241,7 @@ def _action(entry: object, path: TablePath, problems: ProblemList) -> ActionSpec
 
 
 def _block(entry: object, path: TablePath, problems: ProblemList, read_table: ReadTable | None) -> BlockSpec:
-    table = TableReader(entry, path, _BLOCK_KEYS, problems)
+    table = TableReader(entry, path, keys_of(BlockForm), problems)
     block = BlockSpec(
         design=table.choice("design", DesignKind.FACTORIAL),
         factors=tuple(_factor(factor, place, problems) for place, factor in table.items("factors")),
@@ -262,7 +275,7 @@ def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | Non
 
 
 def _factor(entry: object, path: TablePath, problems: ProblemList) -> FactorSpec:
-    table = TableReader(entry, path, ("param", "action", "values", "range", "levels"), problems)
+    table = TableReader(entry, path, keys_of(FactorForm), problems)
     param, action = table.text("param"), table.text("action")
     if isinstance(entry, Mapping) and ("param" in table) == ("action" in table):
         wrong = "a factor names exactly one of `param` and `action`"
@@ -298,7 +311,7 @@ def _levels(table: TableReader, given: list[str]) -> LevelSpec:
 
 def _range(table: TableReader) -> RangeLevels:
     raw = table.raw("range")
-    reader = TableReader(raw, (*table.path, "range"), ("min", "max", "step"), table.problems)
+    reader = TableReader(raw, (*table.path, "range"), keys_of(RangeForm), table.problems)
     if isinstance(raw, Mapping):
         for key in ("min", "max"):
             if key not in reader:
@@ -308,7 +321,7 @@ def _range(table: TableReader) -> RangeLevels:
 
 
 def _execution(top: TableReader) -> ExecutionSettings:
-    table = _section(top, "execution", _EXECUTION_KEYS)
+    table = _section(top, "execution", ExecutionForm)
     concurrent = table.raw("concurrent") if "concurrent" in table else "auto"
     is_count = isinstance(concurrent, int) and not isinstance(concurrent, bool) and concurrent >= 1
     if concurrent != "auto" and not is_count:

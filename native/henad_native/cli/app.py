@@ -11,6 +11,7 @@ from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.running import run_command
+from henad_native.cli.schemas import schema_command
 from henad_native.cli.showing import models_command
 from henad_web.errors import HenadError, describe
 
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.command("run")(run_command)
 app.command("models")(models_command)
+app.command("schema")(schema_command)
 app.command("serve")(serve_command)
 app.command("page")(page_command)
 

@@ -1,0 +1,243 @@
+"""The tables of a spec file as types: which keys each has, of which kind, and what leaving one out means.
+
+Owns the form alone. `spec_parse` takes its keys from here and `spec_schema` its JSON Schema; no file is ever decoded
+into these types, since a decoder stops at the first mistake.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from henad_web.explore.conditions import Comparison
+from henad_web.explore.reducers import Kind
+from henad_web.explore.spec import DesignKind, MeasureSettings, RunSettings, SeedScheme, SeedSettings, StopSpec
+
+__all__ = [
+    "SCHEMA_KEY",
+    "ActionForm",
+    "BlockForm",
+    "ExecutionForm",
+    "FactorForm",
+    "MeasureForm",
+    "RangeForm",
+    "ReducerForm",
+    "RunForm",
+    "SeedsForm",
+    "SpecForm",
+    "StopForm",
+    "keys_of",
+]
+
+SCHEMA_KEY = "$schema"
+"""Key by which a spec file names its schema to an editor; it says nothing about the study."""
+
+_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_COMPARATOR = f"({'|'.join(sorted(Comparison, key=len, reverse=True))})"
+_PLAIN_KINDS = [kind.value for kind in Kind if kind not in (Kind.FIRST, Kind.WINDOW)]
+_KIND_RULES: dict[str, Any] = {
+    "anyOf": [
+        {"enum": _PLAIN_KINDS},
+        {"pattern": rf"^\s*(({'|'.join(_PLAIN_KINDS)})|mean@\s*[0-9]+\s*\.\.\s*[0-9]+)\s*$"},
+        {"pattern": rf"^\s*first\s*{_COMPARATOR}\s*{_NUMBER}\s*$"},
+    ],
+    "examples": ["argmax", "first>=100", "mean@200..600"],
+}
+
+Whole: TypeAlias = Annotated[int, Meta(ge=0)]
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+Seed: TypeAlias = Whole | Annotated[str, Meta(pattern=r"^\s*[0-9]{1,20}\s*$")]
+Value: TypeAlias = bool | int | float | str
+KindText: TypeAlias = Annotated[str, Meta(extra_json_schema=_KIND_RULES)]
+ConditionText: TypeAlias = Annotated[
+    str,
+    Meta(pattern=rf"\S.*[^<>=!]{_COMPARATOR}\s*{_NUMBER}\s*$", extra_json_schema={"examples": ["Infected <= 0"]}),
+]
+
+_RUN, _MEASURE, _SEEDS = RunSettings(), MeasureSettings(), SeedSettings()
+
+
+class _Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the tables."""
+
+
+class StopForm(_Form, frozen=True):
+    """A condition that ends a run at the first sample that satisfies it.
+
+    Attributes:
+        condition: COLUMN CMP NUMBER, with CMP one of < <= > >= == !=, such as "Infected <= 0".
+        min_tick: First tick at which it may end a run.
+    """
+
+    condition: ConditionText
+    min_tick: Whole = StopSpec(column="", comparison="", threshold=0.0).min_tick
+
+
+class RunForm(_Form, frozen=True):
+    """How long a run is and how many there are.
+
+    Attributes:
+        steps: Measured ticks after the warm-up; 0 takes one sample at its end.
+        warmup: Ticks before measuring.
+        replicates: Runs of each config.
+        stop: What ends a run early.
+        timeout_s: Seconds of stepping and sampling after which a run ends as timed_out; leave it out for none.
+    """
+
+    steps: Whole = _RUN.steps
+    warmup: Whole = _RUN.warmup
+    replicates: Count = _RUN.replicates
+    stop: StopForm | UnsetType = UNSET
+    timeout_s: Annotated[float, Meta(ge=0)] | UnsetType = UNSET
+
+
+class ReducerForm(_Form, frozen=True):
+    """Numbers that the samples of one statistic become.
+
+    Attributes:
+        column: Label of the statistic.
+        kinds: final, min, max, mean, argmax, argmin, first<=NUMBER or mean@START..END.
+    """
+
+    column: str
+    kinds: list[KindText]
+
+
+class MeasureForm(_Form, frozen=True):
+    """When a run is sampled and what is kept.
+
+    Attributes:
+        stats_every: Ticks between two samples.
+        series_every: Ticks between two rows of series.csv, a multiple of stats_every; 0 keeps none; left out,
+            stats_every.
+        default_reducers: Whether every statistic gets final, min, max and mean.
+        reducers: What is computed beside these.
+    """
+
+    stats_every: Count = _MEASURE.stats_every
+    series_every: Whole | UnsetType = UNSET
+    default_reducers: bool = _MEASURE.default_reducers
+    reducers: list[ReducerForm] = []
+
+
+class SeedsForm(_Form, frozen=True):
+    """Where the seeds of runs come from.
+
+    Attributes:
+        root: 0 to 2^64 - 1; as a text of digits where a number cannot hold it.
+        scheme: common gives replicate r the same seed in every config, independent gives every run its own.
+    """
+
+    root: Seed = _SEEDS.root
+    scheme: SeedScheme = _SEEDS.scheme
+
+
+class ActionForm(_Form, frozen=True):
+    """A scheduled intervention.
+
+    Attributes:
+        id: Action of the model that fires.
+        tick: When it fires: 0 before the first step, later ones right after the step that reaches them.
+        name: What factors and the column action.NAME call it; left out, its id.
+    """
+
+    id: str
+    tick: Whole
+    name: Annotated[str, Meta(pattern=r"\S")] | UnsetType = UNSET
+
+
+class RangeForm(_Form, frozen=True):
+    """Levels from min to max, both included.
+
+    Attributes:
+        min: First level.
+        max: Last level, not below min.
+        step: Distance of two levels. Left out, a whole number steps by 1 and a sampled design takes the whole range.
+    """
+
+    min: int | float
+    max: int | float
+    step: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | UnsetType = UNSET
+
+
+class FactorForm(_Form, frozen=True):
+    """One thing that varies: one of param and action, with one of values, range and levels.
+
+    Attributes:
+        param: Id of the parameter.
+        action: Name of the action whose tick varies.
+        values: The levels one by one; a single value is one level.
+        range: The levels from one number to another.
+        levels: "all" for every option of a choice, or false and true.
+    """
+
+    param: str | UnsetType = UNSET
+    action: str | UnsetType = UNSET
+    values: list[Value] | bool | int | float | str | UnsetType = UNSET
+    range: RangeForm | UnsetType = UNSET
+    levels: Literal["all"] | UnsetType = UNSET
+
+
+class BlockForm(_Form, frozen=True):
+    """One design over some factors.
+
+    Attributes:
+        design: How levels become configs.
+        samples: Number of configs of a sampled design.
+        design_seed: Seed of a sampled design; left out, it follows from the root.
+        file: Path of the CSV of a table design, beside the spec.
+        table_text: The CSV itself.
+        factors: What varies, in order.
+    """
+
+    design: DesignKind = DesignKind.FACTORIAL
+    samples: Count | UnsetType = UNSET
+    design_seed: Seed | UnsetType = UNSET
+    file: str | UnsetType = UNSET
+    table_text: str | UnsetType = UNSET
+    factors: list[FactorForm] = []
+
+
+class ExecutionForm(_Form, frozen=True):
+    """Speed only: enters no hash and no result.
+
+    Attributes:
+        concurrent: Runs at once.
+        memory: Bytes for all live runs together.
+        gpu_memory: The same on a device.
+    """
+
+    concurrent: Literal["auto"] | Count = "auto"
+    memory: Whole | UnsetType = UNSET
+    gpu_memory: Whole | UnsetType = UNSET
+
+
+class SpecForm(_Form, frozen=True):
+    """A parameter study: what is fixed, what varies, how long, how measured, with which seeds.
+
+    Attributes:
+        model: Id of the model.
+        set: Parameter values that every config shares, by id.
+        run: Length, replicates, stop, timeout.
+        measure: When a run is sampled and what is kept.
+        seeds: Where the seeds of runs come from.
+        action: Scheduled interventions.
+        block: What varies; without a block there is a single config.
+        execution: Settings of speed.
+    """
+
+    model: str
+    set: dict[str, Value] = {}
+    run: RunForm = RunForm()
+    measure: MeasureForm = MeasureForm()
+    seeds: SeedsForm = SeedsForm()
+    action: list[ActionForm] = []
+    block: list[BlockForm] = []
+    execution: ExecutionForm = ExecutionForm()
+
+
+def keys_of(form: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the keys of the table that `form` describes, in order."""
+    return form.__struct_encode_fields__

@@ -1,0 +1,116 @@
+"""The JSON Schema of a spec file, with which editors complete and check one, in TOML and in JSON.
+
+Owns the translation of `spec_form`'s types, and the rules that no type says: which keys exclude or need each other.
+What depends on a model (ids, ranges, statistics) is not in it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias, cast
+
+import msgspec
+
+from henad_web.explore import spec_form
+from henad_web.explore.spec import DesignKind
+from henad_web.explore.spec_form import SCHEMA_KEY, SpecForm
+
+__all__ = ["spec_schema", "spec_schema_text"]
+
+Schema: TypeAlias = dict[str, Any]
+
+_DIALECT = "http://json-schema.org/draft-07/schema#"
+"""The newest dialect that editors of TOML and of JSON both know in full."""
+_TITLE = "henad-web spec"
+_SUFFIX = "Form"
+_UNSAMPLED = (DesignKind.FACTORIAL, DesignKind.ZIP, DesignKind.TABLE)
+_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+def spec_schema() -> Schema:
+    """Return the schema, in JSON builtins."""
+    _, components = msgspec.json.schema_components([SpecForm], ref_template="#/definitions/{name}")
+    definitions = {_name(name): _definition(name, schema) for name, schema in components.items()}
+    _add_rules(definitions)
+    root = definitions.pop(_name(SpecForm.__name__))
+    root["properties"] = {SCHEMA_KEY: {"type": "string", "description": "Where this schema is."}, **root["properties"]}
+    return {SCHEMA_KEY: _DIALECT, **root, "title": _TITLE, "definitions": dict(sorted(definitions.items()))}
+
+
+def spec_schema_text() -> str:
+    """Return the schema as the text of its published file."""
+    return json.dumps(spec_schema(), indent=2) + "\n"
+
+
+def _name(name: str) -> str:
+    return name.removesuffix(_SUFFIX)
+
+
+def _definition(name: str, schema: Schema) -> Schema:
+    summary, attributes = _documentation(name, schema)
+    found = cast(Schema, _simplified(schema))
+    found["title"], found["description"] = _name(name), summary
+    if not found.get("required", True):
+        del found["required"]
+    for key, described in found.get("properties", {}).items():
+        if "$ref" in described:
+            # What stands beside a reference does not count in this dialect.
+            reference = {"$ref": described.pop("$ref")}
+            found["properties"][key] = described = {"allOf": [reference], **described}
+        described["description"] = attributes[key]
+    return found
+
+
+def _documentation(name: str, schema: Schema) -> tuple[str, dict[str, str]]:
+    documented = inspect.cleandoc(getattr(spec_form, name).__doc__ or "") if hasattr(spec_form, name) else ""
+    text, _, listed = (documented or str(schema.get("description", ""))).partition("\n\n")
+    _, _, listed = f"\n{listed}".partition("\nAttributes:\n")
+    attributes = {match[1]: " ".join(match[2].split()) for match in _ATTRIBUTE.finditer(listed)}
+    return " ".join(text.split()), attributes
+
+
+def _simplified(value: object) -> object:
+    if isinstance(value, list):
+        return [_simplified(entry) for entry in value]
+    if not isinstance(value, Mapping):
+        return value.replace(f"{_SUFFIX}", "") if isinstance(value, str) and value.startswith("#/") else value
+    found: Schema = {key: _simplified(entry) for key, entry in value.items()}
+    choices = found.get("anyOf", [])
+    if choices and all(set(choice) == {"type"} for choice in choices):
+        kinds = [choice["type"] for choice in choices]
+        found["type"] = [kind for kind in kinds if kind != "integer" or "number" not in kinds]
+        del found["anyOf"]
+    return found
+
+
+def _add_rules(definitions: dict[str, Schema]) -> None:
+    definitions["Factor"]["allOf"] = [_exactly_one("param", "action"), _exactly_one("values", "range", "levels")]
+    sampled = [kind.value for kind in DesignKind if kind not in _UNSAMPLED]
+    definitions["Block"]["allOf"] = [
+        {
+            "if": _design_in(sampled),
+            "then": {"required": ["samples", "factors"], "properties": {"factors": {"minItems": 1}}},
+            "else": {"allOf": [_without("samples"), _without("design_seed")]},
+        },
+        {
+            "if": _design_in([DesignKind.TABLE.value]),
+            "then": {"allOf": [_exactly_one("file", "table_text"), {"properties": {"factors": {"maxItems": 0}}}]},
+            "else": {"allOf": [_without("file"), _without("table_text")]},
+        },
+    ]
+
+
+def _exactly_one(*keys: str) -> Schema:
+    return {"oneOf": [{"required": [key]} for key in keys]}
+
+
+def _design_in(words: list[str]) -> Schema:
+    # A key that is left out satisfies `properties`, and the design left out is none of these.
+    return {"required": ["design"], "properties": {"design": {"enum": words}}}
+
+
+def _without(key: str) -> Schema:
+    return {"not": {"required": [key]}}
