@@ -17,7 +17,7 @@ from henad_web.output.names import LOCK, MANIFEST, PARTIAL, RUNS
 from henad_web.output.numbers import csv_line
 from henad_web.output.tables import NOTE, TIMINGS
 
-__all__ = ["masked"]
+__all__ = ["masked", "masked_note"]
 
 _MASKED_FIELDS = frozenset({"engine", "argv", "runtime", "execution", "timestamps", "sessions", "merged_shards"})
 
@@ -47,6 +47,11 @@ def masked(files: Mapping[str, bytes]) -> dict[str, bytes]:
     }
 
 
+def masked_note(note: str) -> str:
+    """Return `note` in its comparable form: faults end at their place."""
+    return _FAULT.sub(r"\1", note)
+
+
 def _masked_runs(content: bytes) -> bytes:
     records = csv.reader(io.StringIO(content.decode(), newline=""))
     header = next(records, [])
@@ -60,7 +65,7 @@ def _masked_runs(content: bytes) -> bytes:
             if position < len(record):
                 record[position] = ""
         if len(record) == len(header):
-            record[-1] = _FAULT.sub(r"\1", record[-1])
+            record[-1] = masked_note(record[-1])
         lines.append(csv_line(record))
     return b"".join(lines)
 

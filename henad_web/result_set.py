@@ -1,0 +1,188 @@
+"""Result sets opened where they are: a directory, a zip, or files in memory.
+
+Owns the finding of files below a path, and asks the target whether somebody still writes them. What a result set is,
+once its files are open, is `henad_web.results.recorded`'s business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from henad_web.output.names import RUNS, SERIES, STAGED
+from henad_web.results import frames
+from henad_web.results.archive import is_archive, unpack
+from henad_web.results.errors import ResultsError
+from henad_web.results.recognition import Opener, openers_of, recognise
+from henad_web.results.recorded import RecordedResults
+from henad_web.targets import current
+
+if TYPE_CHECKING:
+    from henad_web.model.registry import ModelSet
+    from henad_web.results.verifying import VerifyReport
+    from henad_web.targets import Target
+
+__all__ = ["ResultSet", "verify"]
+
+_SUFFIXES = (".csv", ".json")
+_MARKER = f"tables{STAGED}"
+"""While it is there, staged tables are whole and the ones they replace are not to be read."""
+
+
+class ResultSet(RecordedResults):
+    """The results of one sweep, read back. Made by `open` and `from_files`."""
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        models: ModelSet | None = None,
+        series_budget: int | None = None,
+        target: Target | None = None,
+    ) -> ResultSet:
+        """Return the results in the directory or zip at `path`, finished or not.
+
+        Files are known by their content. In a directory, one with its usual name goes before a copy beside it.
+
+        Args:
+            path: A directory of results, or a zip of one.
+            models: Where `plan` and `replay` find the model; the examples when None.
+            series_budget: Bytes of series kept in memory once read, None for no limit.
+            target: The platform, the current one when None; it knows whether somebody writes there.
+
+        Raises:
+            ResultsError: There is no such path, or it holds no results that can be read.
+            ArchiveError: A zip that is damaged or could do harm.
+            DuplicateFileError: Two files are the same part.
+            MissingFileError: There is no manifest or no table of runs.
+            ManifestError: The manifest cannot be read.
+        """
+        where = Path(path)
+        try:
+            files, is_folder = _files_at(where)
+            found = recognise(files, path=str(path), prefer_names=is_folder)
+            is_live = is_folder and (target or current()).is_being_written(str(path))
+            return cls(found, models=models, series_budget=series_budget, is_live=is_live)
+        except OSError as error:
+            raise ResultsError(f"{where} cannot be read: {error.strerror or error}") from error
+
+    @classmethod
+    def from_files(
+        cls, files: Mapping[str, bytes], *, models: ModelSet | None = None, series_budget: int | None = None
+    ) -> ResultSet:
+        """Return the results in `files`, content by name, such as a record holds; names do not count.
+
+        Raises:
+            DuplicateFileError: Two files are the same part.
+            MissingFileError: There is no manifest or no table of runs.
+            ManifestError: The manifest cannot be read.
+            ResultsError: A table is not what a sweep writes.
+        """
+        return cls(recognise(openers_of(files)), models=models, series_budget=series_budget)
+
+    def to_pandas(self) -> frames.DataFrame:
+        """Return the runs as a `pandas.DataFrame`, columns typed and in the order of the file.
+
+        Raises:
+            NeedsExtraError: pandas is not installed.
+        """
+        return frames.runs_frame(self)
+
+    def series_frame(self) -> frames.DataFrame:
+        """Return the series as a `pandas.DataFrame` in long form: run_id, config_id, rep, tick, the stat columns.
+
+        Raises:
+            NeedsExtraError: pandas is not installed.
+            BadFieldError: A field of the table is no number.
+        """
+        return frames.series_frame(self)
+
+    def to_arrow(self, table: str = "runs") -> frames.ArrowTable:
+        """Return a table, ``"runs"`` or ``"series"``, as a `pyarrow.Table` with the provenance in its metadata.
+
+        Raises:
+            NeedsExtraError: pyarrow is not installed.
+            UsageError: There is no such table.
+        """
+        return frames.to_arrow(self, table)
+
+    def to_parquet(self, path: str | os.PathLike[str], table: str = "runs") -> None:
+        """Write a table, ``"runs"`` or ``"series"``, to the Parquet file `path`.
+
+        Raises:
+            NeedsExtraError: pyarrow is not installed.
+            UsageError: There is no such table.
+            OSError: The file cannot be written.
+        """
+        frames.write_parquet(self, path, table)
+
+    def to_xarray(self) -> frames.Dataset:
+        """Return an `xarray.Dataset`: series as config x replicate x tick, NaN where a run ended early.
+
+        Raises:
+            NeedsExtraError: xarray is not installed.
+            BadFieldError: A field of series.csv is no number.
+        """
+        return frames.to_dataset(self)
+
+
+def verify(
+    path: str | os.PathLike[str],
+    runs: int = 5,
+    models: ModelSet | None = None,
+    *,
+    run_ids: Sequence[int] | None = None,
+) -> VerifyReport:
+    """Rerun some recorded runs of the directory or zip at `path` and compare them with what was written.
+
+    Args:
+        path: A directory of results, or a zip of one; it is only read.
+        runs: How many runs; which ones follows from the plan, so that a second call takes the same.
+        models: Where the model is found; the examples when None.
+        run_ids: These runs instead.
+
+    Raises:
+        NeedsNativeError: This target must not block; use `henad_web.results.verifying.Verification`.
+        ResultsError: As `ResultSet.open`, `verify_results` say.
+    """
+    return current().verify(path, runs=runs, models=models, run_ids=run_ids)
+
+
+def _files_at(path: Path) -> tuple[dict[str, Opener], bool]:
+    """Return the openers of the files at `path`, and whether it is a directory."""
+    if path.is_dir():
+        return _files_in(path), True
+    if not path.exists():
+        raise ResultsError(f"there is nothing at {path}; give a directory of results or a zip of one")
+    with path.open("rb") as stream:
+        head = stream.read(4)
+        if not is_archive(head):
+            raise ResultsError(f"{path} is neither a directory nor a zip; give the folder that holds the results")
+        stream.seek(0)
+        return openers_of(unpack(stream)), False
+
+
+def _files_in(folder: Path) -> dict[str, Opener]:
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    files = {name: _opener(folder / name) for name in names if name.lower().endswith(_SUFFIXES)}
+    if _MARKER in names:
+        for table in (RUNS, SERIES):
+            if f"{table}{STAGED}" in names:
+                files[table] = _opener(folder / f"{table}{STAGED}", folder / table)
+    return files
+
+
+def _opener(path: Path, renamed: Path | None = None) -> Opener:
+    def open_file() -> BinaryIO:
+        try:
+            return path.open("rb")
+        except FileNotFoundError:
+            # A writer finished its renames since the folder was listed.
+            if renamed is None:
+                raise
+            return renamed.open("rb")
+
+    return open_file

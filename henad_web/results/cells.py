@@ -1,0 +1,103 @@
+"""Texts of a column of runs.csv turned into an array of the column's type.
+
+Owns the types and what a cell may hold. Knows nothing of where a column stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.explore.outcomes import RunStatus, StopReason
+from henad_web.model.f32 import f32_from_text
+from henad_web.results.errors import BadFieldError
+
+__all__ = ["Cells", "cells_for"]
+
+_BOOLS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """One column's type.
+
+    Attributes:
+        column: Name of the column.
+        table: Name of its table.
+        dtype: Type of its array.
+        read: Value of one cell; raises ValueError or KeyError for what is none.
+        expected: What a cell holds, in words.
+    """
+
+    column: str
+    table: str
+    dtype: Any
+    read: Callable[[str], Any]
+    expected: str
+
+    def array(self, texts: Sequence[str], first: int) -> NDArray[Any]:
+        """Return the values of `texts`, the first of which stands in the record `first`.
+
+        Raises:
+            BadFieldError: A text is no such value.
+        """
+        try:
+            return np.array(list(map(self.read, texts)), self.dtype)
+        except (ValueError, KeyError, OverflowError):
+            for offset, text in enumerate(texts):
+                try:
+                    np.array([self.read(text)], self.dtype)
+                except (ValueError, KeyError, OverflowError) as error:
+                    wrong = BadFieldError(self.table, first + offset, self.column, came=text, expected=self.expected)
+                    raise wrong from error
+            raise
+
+
+def cells_for(kind: str, column: str, table: str) -> Cells:
+    """Return the type of a `column` of `table`; `kind` is a parameter's, or count, seed, key, number and the like."""
+    dtype, read, expected = _KINDS.get(kind, _KINDS["text"])
+    return Cells(column, table, dtype, read, expected)
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(text)
+    return int(text)
+
+
+def _number(text: str) -> float:
+    return float(text) if text else float("nan")
+
+
+def _single(text: str) -> float:
+    number = f32_from_text(text)
+    if number is None:
+        raise ValueError(text)
+    return number
+
+
+def _key(text: str) -> str:
+    if len(text) != 16:
+        raise ValueError(text)
+    int(text, 16)
+    return text
+
+
+_KINDS: dict[str, tuple[Any, Callable[[str], Any], str]] = {
+    "count": (np.int64, _whole, "a whole number from 0 to 2^63 - 1"),
+    "seed": (np.uint64, _whole, "a whole number from 0 to 2^64 - 1"),
+    "tick": (np.uint64, _whole, "a whole number from 0 to 2^64 - 1"),
+    "key": (np.str_, _key, "16 hex digits"),
+    "number": (np.float64, _number, "a number or nothing"),
+    "status": (np.str_, lambda text: RunStatus(text).value, f"one of {', '.join(RunStatus)}"),
+    "stop_reason": (np.str_, lambda text: StopReason(text).value, f"one of {', '.join(StopReason)}"),
+    "text": (np.str_, str, "a text"),
+    "f32": (np.float32, _single, "a number"),
+    "u32": (np.int64, _whole, "a whole number"),
+    "bool": (np.bool_, _BOOLS.__getitem__, "true or false"),
+    "choice": (np.str_, str, "the name of an option"),
+}

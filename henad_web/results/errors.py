@@ -1,0 +1,105 @@
+"""What can be wrong with results that are read back; every error says which file and which field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from henad_web.errors import HenadError
+
+__all__ = [
+    "ArchiveError",
+    "BadFieldError",
+    "DuplicateFileError",
+    "MissingColumnError",
+    "MissingFileError",
+    "ModelChangedError",
+    "NeedsExtraError",
+    "ResultsError",
+    "UnknownRunError",
+]
+
+
+class ResultsError(HenadError):
+    """Results that cannot be read."""
+
+
+class DuplicateFileError(ResultsError):
+    """Two files that are the same part of a result set. `part` is its usual name, `names` are theirs."""
+
+    def __init__(self, part: str, names: Iterable[str]) -> None:
+        self.part, self.names = part, tuple(names)
+        super().__init__(
+            f"more than one file is a {part}: {', '.join(self.names)}; give the files of one result set only"
+        )
+
+
+class MissingFileError(ResultsError):
+    """Parts of a result set that are not there. `missing` holds their usual names, `came` what there is."""
+
+    def __init__(self, missing: Iterable[str], came: Iterable[str], where: str | None = None) -> None:
+        self.missing, self.came = tuple(missing), tuple(came)
+        found = ", ".join(self.came) or "nothing"
+        super().__init__(
+            f"{where or 'the files given'} hold no {' and no '.join(self.missing)}; found {found}; files are known by "
+            f"their content, whatever their names"
+        )
+
+
+class MissingColumnError(ResultsError):
+    """A table without a column that it must have. Carries `table` and `column`."""
+
+    def __init__(self, table: str, column: str, came: Iterable[str]) -> None:
+        self.table, self.column, self.came = table, column, tuple(came)
+        super().__init__(f"{table} has no column '{column}'; its columns are {', '.join(self.came) or 'none'}")
+
+
+class BadFieldError(ResultsError):
+    """A field that no sweep writes there.
+
+    Attributes:
+        table: Name of the table.
+        record: Number of the record, from 1, which is the header.
+        column: Name of the column.
+        came: What stands there, None when the record ends before it.
+        expected: What may stand there, in words.
+    """
+
+    def __init__(self, table: str, record: int, column: str, *, came: str | None, expected: str) -> None:
+        self.table, self.record, self.column, self.came, self.expected = table, record, column, came, expected
+        found = "nothing" if came is None else repr(came)
+        super().__init__(f"{table}, record {record}, column '{column}': expected {expected}, got {found}")
+
+
+class UnknownRunError(ResultsError):
+    """A run that the results do not hold. Carries `run_id`."""
+
+    def __init__(self, run_id: int, held: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"there is no run {run_id}; runs here: {held}")
+
+
+class ModelChangedError(ResultsError):
+    """A model that is not the one that wrote the results. Carries `model`, `recorded` and `current` schema hashes."""
+
+    def __init__(self, model: str, recorded: str, current: str) -> None:
+        self.model, self.recorded, self.current = model, recorded, current
+        super().__init__(
+            f"model '{model}' has schema hash {current}, the results were written by one with {recorded}; give the "
+            f"models that wrote them, as models="
+        )
+
+
+class NeedsExtraError(ResultsError):
+    """A conversion whose library is not installed. Carries the `library` and the `extra` that brings it."""
+
+    def __init__(self, what: str, library: str, extra: str = "data") -> None:
+        self.what, self.library, self.extra = what, library, extra
+        super().__init__(f"{what} needs {library}; install it with: pip install 'henad-web[{extra}]'")
+
+
+class ArchiveError(ResultsError):
+    """An archive that is no zip of results, or one that could do harm. Carries the `member`, None for the whole."""
+
+    def __init__(self, wrong: str, *, member: str | None = None) -> None:
+        self.member = member
+        super().__init__(f"the archive cannot be opened: {wrong}" + ("" if member is None else f" ('{member}')"))

@@ -1,0 +1,147 @@
+"""Which file of a result set is which, told by content: names are free, since browsers and people rename.
+
+Owns the recognition and the rule that a part is there once. Reads no further than a header line, the manifest apart.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import BinaryIO
+
+import msgspec
+
+from henad_web.output.manifest import FORMAT
+from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
+from henad_web.results.errors import DuplicateFileError, MissingFileError
+
+__all__ = ["Opener", "ResultFiles", "openers_of", "recognise"]
+
+Opener = Callable[[], BinaryIO]
+"""Opens one file from its start; the caller closes it."""
+
+REQUIRED = (MANIFEST, RUNS)
+"""Without these there is no result set; a folder may lack the others."""
+
+_HEAD_BYTES = 64
+
+_PREFIXES: Mapping[str, bytes] = {
+    RUNS: b"run_id,config_id,",
+    SERIES: b"run_id,tick,",
+    SUMMARY: b"config_id,block,",
+    "evaluations.csv": b"candidate_id,batch,",
+    "batches.csv": b"batch,evaluations,",
+    "generations.csv": b"generation,best,",
+    "best.csv": b"rank,candidate_id,",
+    "archive.csv": b"x_index,y_index,",
+}
+"""How each table's header begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFiles:
+    """The parts of one result set.
+
+    Attributes:
+        parts: Opener of each part by its usual name; always those of `REQUIRED`.
+        ignored: Names of files that are no part.
+        path: Directory or archive they come from, None for memory.
+    """
+
+    parts: Mapping[str, Opener]
+    ignored: tuple[str, ...] = ()
+    path: str | None = field(default=None)
+
+    def read(self, part: str) -> bytes:
+        """Return the whole content of `part`."""
+        with self.parts[part]() as stream:
+            return stream.read()
+
+
+def openers_of(files: Mapping[str, bytes]) -> dict[str, Opener]:
+    """Return openers of `files`, name to content."""
+    return {name: _opener(content) for name, content in files.items()}
+
+
+def _opener(content: bytes) -> Opener:
+    return lambda: io.BytesIO(content)
+
+
+def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_names: bool = False) -> ResultFiles:
+    """Return which of `files` is which part.
+
+    Args:
+        files: Opener of each file by name.
+        path: Where they come from, for messages and the result.
+        prefer_names: Whether, of several files that could be one part, the one with its usual name is it: so in a
+            directory, where a copy may lie beside it.
+
+    Raises:
+        DuplicateFileError: Two files are the same part.
+        MissingFileError: There is no manifest or no table of runs.
+    """
+    candidates: dict[str, list[str]] = {}
+    undecided: list[tuple[str, tuple[str, ...]]] = []
+    for name, opener in files.items():
+        kinds = _kinds(name, opener)
+        if len(kinds) == 1:
+            candidates.setdefault(kinds[0], []).append(name)
+        elif kinds:
+            undecided.append((name, kinds))
+    for name, kinds in undecided:
+        # The torn start of a header says little; a part that is still missing is what it must be.
+        missing = [kind for kind in kinds if kind not in candidates]
+        named = [kind for kind in missing if kind == PurePath(name).name]
+        if named or missing:
+            candidates.setdefault((named or missing)[0], []).append(name)
+    chosen = {part: _only(part, names, prefer_names=prefer_names) for part, names in candidates.items()}
+    _check_required(chosen, files, path)
+    ignored = tuple(name for name in files if name not in chosen.values())
+    parts = {part: files[name] for part, name in chosen.items()}
+    return ResultFiles(parts=parts, ignored=ignored, path=path)
+
+
+def _only(part: str, names: list[str], *, prefer_names: bool) -> str:
+    if len(names) == 1:
+        return names[0]
+    if prefer_names and part in names:
+        return part
+    raise DuplicateFileError(part, names)
+
+
+def _check_required(chosen: Mapping[str, str], files: Iterable[str], path: str | None) -> None:
+    missing = [part for part in REQUIRED if part not in chosen]
+    if missing:
+        raise MissingFileError(missing, sorted(files), path)
+
+
+def _kinds(name: str, opener: Opener) -> tuple[str, ...]:
+    with opener() as stream:
+        head = stream.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
+        if head.lstrip().startswith(b"{"):
+            return _json_kinds(name, head + stream.read())
+    usual = PurePath(name).name
+    if not head:
+        return (usual,) if usual in RESULT_NAMES else ()
+    line, newline, _ = head.partition(b"\n")
+    whole = bool(newline) or len(head) >= _HEAD_BYTES
+    starts = tuple(part for part, prefix in _PREFIXES.items() if head.startswith(prefix))
+    if starts:
+        return starts
+    if whole:
+        # A table of series whose tick column was renamed is one with a wrong header.
+        return (SERIES,) if line.startswith(b"run_id,") else ()
+    torn = tuple(part for part, prefix in _PREFIXES.items() if prefix.startswith(line))
+    return (usual,) if usual in torn else torn
+
+
+def _json_kinds(name: str, content: bytes) -> tuple[str, ...]:
+    try:
+        document = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return (MANIFEST,) if PurePath(name).name == MANIFEST else ()
+    is_ours = isinstance(document, dict) and document.get("format") == FORMAT
+    return (MANIFEST,) if is_ours or PurePath(name).name == MANIFEST else ()

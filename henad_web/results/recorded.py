@@ -1,0 +1,340 @@
+"""One result set read back: manifest, rows, series, summary, and the plan and models behind them.
+
+Owns what a result set is once its files are open. Where the files are, and whether somebody still writes them, is told
+by whoever opens them. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from henad_web.explore.plan import Plan
+from henad_web.explore.shards import Shard
+from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
+from henad_web.models import example_models
+from henad_web.output.manifest import Manifest, ManifestStatus
+from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
+from henad_web.results.errors import ModelChangedError
+from henad_web.results.recognition import Opener, ResultFiles
+from henad_web.results.replaying import Replay, ReplayPoint
+from henad_web.results.runs import RecordedRuns
+from henad_web.results.series import RecordedSeries, SeriesFile
+from henad_web.results.summary import RecordedSummary
+from henad_web.results.written_spec import layout_of, spec_of
+
+if TYPE_CHECKING:
+    from henad_web.explore.spec import SweepSpec
+    from henad_web.model.entry import ModelEntry
+    from henad_web.model.registry import ModelSet
+    from henad_web.model.state import ModelState
+
+__all__ = ["RecordedResults", "ResultStatus", "RunSeries"]
+
+
+class ResultStatus(StrEnum):
+    """How far a result set has come, as its reader sees it.
+
+    Those of a manifest, and `INTERRUPTED` for one that says it is being written while nobody writes it.
+    """
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    COMPLETE = "complete"
+    ABORTED = "aborted"
+    FAILED = "failed"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSeries:
+    """Series of some runs, as far as a budget went.
+
+    Attributes:
+        held: Series by run id, in the order of the file.
+        dropped: Ids of the runs that found no room, ascending.
+    """
+
+    held: Mapping[int, RecordedSeries]
+    dropped: tuple[int, ...]
+
+
+class RecordedResults:
+    """A result set. Made by `henad_web.ResultSet`.
+
+    Attributes:
+        path: Directory or archive it was opened from, None for memory.
+        manifest: Its manifest.
+        runs: Its rows.
+        ignored: Names of files among those given that are no part of it.
+    """
+
+    def __init__(
+        self,
+        files: ResultFiles,
+        *,
+        models: ModelSet | None = None,
+        series_budget: int | None = None,
+        is_live: bool = False,
+    ) -> None:
+        """Read manifest and rows of `files`.
+
+        Args:
+            files: The parts.
+            models: The models that `plan` and `replay` look the model up in; the examples when None.
+            series_budget: Bytes of series kept in memory once read, counted as ``rows * (columns + 1) * 8``; None keeps
+                them all. Series beyond it are read from the file each time.
+            is_live: Whether somebody writes the files now.
+
+        Raises:
+            ManifestError: The manifest cannot be read.
+            ResultsError: A table is not what a sweep writes.
+        """
+        self._files, self._models, self._budget, self._is_live = files, models, series_budget, is_live
+        self.path, self.ignored = files.path, files.ignored
+        self.manifest = Manifest.read(files.read(MANIFEST))
+        self._layout = layout_of(self.manifest)
+        with files.parts[RUNS]() as stream:
+            self.runs = RecordedRuns(stream, self._layout)
+        self._series = SeriesFile(files.parts.get(SERIES), self.stat_columns)
+        self._kept: dict[int, RecordedSeries] = {}
+
+    @property
+    def stat_columns(self) -> tuple[str, ...]:
+        """Columns of the series."""
+        return self.manifest.columns.stats
+
+    @property
+    def reducer_columns(self) -> tuple[str, ...]:
+        """Reducer columns of the runs."""
+        return self.manifest.columns.reducers
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """Columns that tell a config: parameters, then ``action.NAME`` of each action."""
+        return (*self.runs.param_ids, *(f"action.{name}" for name in self.runs.actions))
+
+    @property
+    def status(self) -> ResultStatus:
+        """How far it has come."""
+        status = self.manifest.status
+        if status is ManifestStatus.RUNNING and not self._is_live:
+            return ResultStatus.INTERRUPTED
+        return ResultStatus(status.value)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every run of its part of the plan has a row, and the manifest says so."""
+        return self.manifest.status is ManifestStatus.COMPLETE and len(self.runs) == self.expected_runs
+
+    @property
+    def expected_runs(self) -> int:
+        """Runs of its part of the plan."""
+        shard = self.manifest.shard
+        return Shard(shard.index, shard.count).run_count(self.manifest.plan.runs)
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it is of a search."""
+        return self.manifest.mode == "search"
+
+    @cached_property
+    def spec(self) -> SweepSpec:
+        """The study, read back from the manifest.
+
+        Raises:
+            SpecError: The manifest holds no spec that can be read.
+        """
+        return spec_of(self.manifest)
+
+    @cached_property
+    def entry(self) -> ModelEntry:
+        """The model, looked up among `models`.
+
+        Raises:
+            UnknownModelError: It is not there.
+        """
+        models = example_models() if self._models is None else self._models
+        return models.lookup(self.manifest.model.id)
+
+    @property
+    def schema_matches(self) -> bool:
+        """Whether the model found is shaped like the one that wrote the results.
+
+        Raises:
+            UnknownModelError: The model is not known.
+        """
+        return self.entry.schema().schema_hash == self.manifest.model.schema_hash
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan, made again from spec and model.
+
+        Raises:
+            UnknownModelError: The model is not known.
+            ModelChangedError: It is no longer shaped like the one that wrote the results.
+            SpecError: The manifest holds no spec that can be read.
+        """
+        return Plan.of(self.spec, self._checked_entry().schema(), allow_name_clashes=True)
+
+    @cached_property
+    def summary(self) -> RecordedSummary:
+        """What the replicates of each config say together: summary.csv, or what it would be for the rows so far.
+
+        Raises:
+            ResultsError: The table is not what a sweep writes.
+        """
+        opener = self._files.parts.get(SUMMARY) if self._has_ended else None
+        return RecordedSummary.read(opener, self._files.parts[RUNS], self._layout)
+
+    @property
+    def held_series_count(self) -> int:
+        """Runs whose series fit the budget: the first ones, up to the run where it runs out."""
+        return len(self._within(self._series_places(), self._budget))
+
+    def series(self, run_id: int) -> RecordedSeries:
+        """Return the samples kept of the run `run_id`, empty where the spec keeps none.
+
+        Raises:
+            UnknownRunError: There is no row of that run.
+            BadFieldError: A field is no number.
+        """
+        kept = self._kept.get(run_id)
+        if kept is not None:
+            return kept
+        if not self.runs.holds(run_id):
+            self.runs.run(run_id)
+        place = self._places.get(run_id)
+        series = RecordedSeries.empty(self.stat_columns) if place is None else self._series.read(place)
+        if run_id in self._held:
+            self._kept[run_id] = series
+        return series
+
+    def read_run_series(self, run_ids: Iterable[int], budget: int | None = None) -> RunSeries:
+        """Return the series of `run_ids` in the order of the file, as far as `budget` bytes go.
+
+        The run where the budget runs out is dropped, and so is every later one.
+
+        Raises:
+            UnknownRunError: One of the runs has no row.
+            BadFieldError: A field is no number.
+        """
+        wanted = set(run_ids)
+        for run_id in sorted(wanted):
+            if not self.runs.holds(run_id):
+                self.runs.run(run_id)
+        order = [place for place in self._series_places() if int(self._series.index.run_ids[place]) in wanted]
+        kept = self._within(order, budget)
+        ids = self._series.index.run_ids
+        held = {int(ids[place]): self._series.read(place) for place in kept}
+        for run_id in sorted(wanted - {int(ids[place]) for place in order}):
+            held[run_id] = RecordedSeries.empty(self.stat_columns)
+        return RunSeries(held=held, dropped=tuple(sorted(wanted - held.keys())))
+
+    def all_series(self) -> Iterator[tuple[int, RecordedSeries]]:
+        """Yield id and series of every run that has rows there, in the order of the file, keeping none.
+
+        Raises:
+            BadFieldError: A field is no number.
+        """
+        index = self._series.index
+        ids = index.run_ids.tolist()
+        for run_id, series in zip(ids, self._series.read_stretch(0, len(ids)), strict=True):
+            if self.runs.holds(run_id):
+                yield run_id, series
+
+    def schedule(self, run_id: int) -> Schedule:
+        """Return the actions of the run `run_id` by tick.
+
+        Raises:
+            UnknownRunError: There is no row of that run.
+        """
+        ticks = self.runs.run(run_id).action_ticks
+        return schedule_of(
+            ScheduledAction(ticks[action.label], action.id, action.label) for action in self.spec.actions
+        )
+
+    def replay_of(self, run_id: int) -> Replay:
+        """Return what the run `run_id` was made from.
+
+        Raises:
+            UnknownRunError: There is no row of that run.
+            UnknownModelError: The model is not known.
+            ModelChangedError: It is no longer shaped like the one that wrote the results.
+        """
+        row, entry = self.runs.run(run_id), self._checked_entry()
+        run, settings = row.run, self.spec.run
+        kind, config = ("Search", "candidate") if self.is_search else ("Sweep", "config")
+        return Replay(
+            entry=entry,
+            params=entry.schema().values(row.params),
+            seed=run.seed,
+            schedule=self.schedule(run_id),
+            ticks=row.ticks,
+            total_ticks=settings.warmup + settings.steps,
+            label=f"{kind} run {run_id}: {config} {run.config_id}, replicate {run.rep}",
+        )
+
+    def replay(self, run_id: int, at: str = ReplayPoint.START) -> ModelState:
+        """Return the model of the run `run_id`.
+
+        Args:
+            run_id: The run.
+            at: ``"start"`` is tick 0 before any action, to be stepped with `schedule`; ``"end"`` is the last tick of
+                the row, its actions done. Of a run that failed, that is the tick before the fault.
+
+        Raises:
+            UsageError: `at` is another word.
+            UnknownRunError: There is no row of that run.
+            UnknownModelError: The model is not known.
+            ModelChangedError: It is no longer shaped like the one that wrote the results.
+        """
+        return self.replay_of(run_id).state(ReplayPoint.of(at))
+
+    def replay_command(self, run_id: int) -> str:
+        """Return the command that runs `run_id` again and compares it with its row.
+
+        Raises:
+            UnknownRunError: There is no row of that run.
+        """
+        self.runs.run(run_id)
+        return f"henad verify {shlex.quote(self.path or 'DIR')} --run {run_id}"
+
+    def runs_reader(self) -> Opener:
+        """Return an opener of runs.csv as it stands."""
+        return self._files.parts[RUNS]
+
+    def _checked_entry(self) -> ModelEntry:
+        if not self.schema_matches:
+            recorded = self.manifest.model.schema_hash
+            raise ModelChangedError(self.manifest.model.id, recorded, self.entry.schema().schema_hash)
+        return self.entry
+
+    @property
+    def _has_ended(self) -> bool:
+        return self.manifest.status not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return self._series.index.places
+
+    def _series_places(self) -> list[int]:
+        # Rows of a run without a row of its own are what a killed sweep leaves; they count for nothing.
+        return [place for place, run_id in enumerate(self._series.index.run_ids.tolist()) if self.runs.holds(run_id)]
+
+    @cached_property
+    def _held(self) -> frozenset[int]:
+        ids = self._series.index.run_ids
+        return frozenset(int(ids[place]) for place in self._within(self._series_places(), self._budget))
+
+    def _within(self, places: list[int], budget: int | None) -> list[int]:
+        if budget is None:
+            return places
+        sizes = self._series.index.rows[places] * (len(self.stat_columns) + 1) * 8
+        return places[: int(np.searchsorted(np.cumsum(sizes), budget, side="right"))]

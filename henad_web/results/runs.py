@@ -1,0 +1,311 @@
+"""The rows of runs.csv as typed columns, and each row as a record.
+
+Owns which type a column has and the checks of its cells. A torn last row is no row; the file is not repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.explore.outcomes import PlannedRun, RunStatus, StopReason
+from henad_web.output.names import RUNS
+from henad_web.output.spans import span_text
+from henad_web.output.table_reading import RecordReader
+from henad_web.output.tables import LEADING, MEASURED, NOTE, TIMINGS
+from henad_web.results.cells import Cells, cells_for
+from henad_web.results.errors import BadFieldError, MissingColumnError, UnknownRunError
+
+__all__ = ["RecordedRun", "RecordedRuns", "RunsLayout"]
+
+_BATCH = 16384
+"""Rows held as text at once."""
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """One row of runs.csv.
+
+    Attributes:
+        run: Which run of the plan.
+        block: Block of its config.
+        run_key: 16 hex digits that name its results.
+        params: Canonical value of every parameter, by id.
+        action_ticks: Tick of every action entry, by its name.
+        status: How it ended.
+        stop_reason: Why it stepped no further.
+        ticks: Last tick reached.
+        population: Population at the latest sample.
+        build_ms: Time the build took, milliseconds.
+        wall_ms: Time stepping and sampling took, milliseconds.
+        steps_per_s: Ticks a second of `wall_ms`; NaN when it was too short to tell.
+        reducers: Value of every reducer, None for one that no sample qualified for.
+        note: One line, empty when there is nothing to say.
+    """
+
+    run: PlannedRun
+    block: int
+    run_key: str
+    params: Mapping[str, float | int | bool | str]
+    action_ticks: Mapping[str, int]
+    status: RunStatus
+    stop_reason: StopReason
+    ticks: int
+    population: int
+    build_ms: float
+    wall_ms: float
+    steps_per_s: float
+    reducers: Mapping[str, float | None]
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsLayout:
+    """What the columns of one runs.csv must be.
+
+    Attributes:
+        param_kinds: Kind of each parameter by id, in schema order, as the manifest's schema says.
+        actions: Names of the action entries, in order; None when the manifest does not tell.
+        reducers: Reducer columns, in order.
+    """
+
+    param_kinds: Mapping[str, str]
+    actions: tuple[str, ...] | None
+    reducers: tuple[str, ...]
+
+    def header(self) -> list[str]:
+        """Return the header a sweep writes."""
+        actions = [f"action.{name}" for name in self.actions or ()]
+        return [*LEADING, *self.param_kinds, *actions, *MEASURED, *self.reducers, NOTE]
+
+    def checked(self, header: Sequence[str]) -> list[str]:
+        """Return `header`, made sure to be one of this layout.
+
+        Raises:
+            MissingColumnError: A column that every runs.csv has is not there.
+            BadFieldError: Another column stands where one is expected.
+        """
+        for name in (*LEADING, *MEASURED, NOTE):
+            if name not in header:
+                raise MissingColumnError(RUNS, name, header)
+        layout = self if self.actions is not None else self._with_actions_of(header)
+        expected = layout.header()
+        for position, name in enumerate(expected):
+            came = header[position] if position < len(header) else None
+            if came != name:
+                raise BadFieldError(RUNS, 1, name, came=came, expected=f"the column '{name}'")
+        if len(header) > len(expected):
+            extra = header[len(expected)]
+            raise BadFieldError(RUNS, 1, extra, came=extra, expected="no further column")
+        return expected
+
+    def _with_actions_of(self, header: Sequence[str]) -> RunsLayout:
+        start = len(LEADING) + len(self.param_kinds)
+        names = []
+        for name in header[start:]:
+            if not name.startswith("action."):
+                break
+            names.append(name.removeprefix("action."))
+        return RunsLayout(param_kinds=self.param_kinds, actions=tuple(names), reducers=self.reducers)
+
+
+class RecordedRuns:
+    """Every whole row of runs.csv: columns by name, rows by run id, in the order of the file.
+
+    ``runs["ticks"]`` is a column, ``for run in runs`` yields rows, ``len(runs)`` counts them. Where a parameter or
+    statistic is called like a column of every table, that name means the latter; `param` and `reducer` reach the
+    others.
+
+    Attributes:
+        columns: Names in the order of the file.
+        param_ids: Ids of the parameters.
+        actions: Names of the action entries.
+        reducers: Names of the reducer columns.
+        torn_bytes: Bytes after the last whole row.
+    """
+
+    def __init__(self, stream: BinaryIO, layout: RunsLayout) -> None:
+        """Read the table in `stream`.
+
+        Raises:
+            MissingColumnError: A column is not there.
+            BadFieldError: A header or field is not what a sweep writes.
+        """
+        reader = RecordReader(stream)
+        records = iter(reader)
+        first = next(records, None)
+        header = layout.header() if first is None else layout.checked(first.fields)
+        self.columns = tuple(header)
+        self.param_ids, self.reducers = tuple(layout.param_kinds), layout.reducers
+        end = len(header) - len(layout.reducers) - len(MEASURED) - 1
+        actions = header[len(LEADING) + len(layout.param_kinds) : end]
+        self.actions = tuple(name.removeprefix("action.") for name in actions)
+        kinds = [*_LEADING_KINDS, *layout.param_kinds.values(), *["tick"] * len(actions), *_MEASURED_KINDS]
+        kinds += [*["number"] * len(layout.reducers), "text"]
+        cells = [cells_for(kind, name, RUNS) for kind, name in zip(kinds, header, strict=True)]
+        self._data = _read_columns(records, cells)
+        self.torn_bytes = reader.torn_bytes
+        self._measured = end
+        self._names = self._name_positions()
+        self._rows = {int(run_id): row for row, run_id in enumerate(self["run_id"])}
+        if len(self._rows) != len(self):
+            _refuse_twice(self["run_id"].tolist())
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._data[0])
+
+    def __iter__(self) -> Iterator[RecordedRun]:
+        """Yield the rows."""
+        return map(self._record, range(len(self)))
+
+    def __getitem__(self, name: str) -> Column:
+        """Return the column `name`, ``(rows,)``.
+
+        Raises:
+            MissingColumnError: There is no such column.
+        """
+        position = self._names.get(name)
+        if position is None:
+            raise MissingColumnError(RUNS, name, self.columns)
+        return self._data[position]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is a column `name`."""
+        return name in self._names
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the columns, each once, in the order of the file."""
+        return tuple(dict.fromkeys(self.columns))
+
+    def items(self) -> Iterator[tuple[str, Column]]:
+        """Yield the name and values of each column."""
+        return ((name, self[name]) for name in self.keys())
+
+    def at(self, position: int) -> Column:
+        """Return the column at `position` of `columns`."""
+        return self._data[position]
+
+    def param(self, id: str) -> Column:
+        """Return the values of the parameter `id`: float32, int64, bool or text.
+
+        Raises:
+            MissingColumnError: There is no such parameter.
+        """
+        if id not in self.param_ids:
+            raise MissingColumnError(RUNS, id, self.param_ids)
+        return self._data[len(LEADING) + self.param_ids.index(id)]
+
+    def reducer(self, name: str) -> Column:
+        """Return the values of the reducer column `name`, float64, NaN where no sample qualified.
+
+        Raises:
+            MissingColumnError: There is no such reducer.
+        """
+        if name not in self.reducers:
+            raise MissingColumnError(RUNS, name, self.reducers)
+        return self._data[self._measured + len(MEASURED) + self.reducers.index(name)]
+
+    def action(self, name: str) -> Column:
+        """Return the ticks of the action entry `name`.
+
+        Raises:
+            MissingColumnError: There is no such entry.
+        """
+        if name not in self.actions:
+            raise MissingColumnError(RUNS, f"action.{name}", self.actions)
+        return self._data[len(LEADING) + len(self.param_ids) + self.actions.index(name)]
+
+    def holds(self, run_id: int) -> bool:
+        """Return whether there is a row of the run `run_id`."""
+        return run_id in self._rows
+
+    def run(self, run_id: int) -> RecordedRun:
+        """Return the row of the run `run_id`.
+
+        Raises:
+            UnknownRunError: There is none.
+        """
+        row = self._rows.get(run_id)
+        if row is None:
+            raise UnknownRunError(run_id, span_text(self._rows))
+        return self._record(row)
+
+    def _name_positions(self) -> dict[str, int]:
+        own = {*LEADING, *MEASURED, NOTE}
+        positions = {name: place for place, name in enumerate(self.columns)}
+        for place, name in enumerate(self.columns):
+            is_config = len(LEADING) <= place < self._measured
+            is_reducer = self._measured + len(MEASURED) <= place < len(self.columns) - 1
+            if name in own and not is_config and not is_reducer:
+                positions[name] = place
+        return positions
+
+    def _record(self, row: int) -> RecordedRun:
+        cells = [column[row].item() for column in self._data]
+        run_id, config_id, block, rep, seed, run_key = cells[: len(LEADING)]
+        config = cells[len(LEADING) : self._measured]
+        measured = dict(zip(MEASURED, cells[self._measured :], strict=False))
+        reduced = cells[self._measured + len(MEASURED) : -1]
+        return RecordedRun(
+            run=PlannedRun(run_id, config_id, rep, seed),
+            block=block,
+            run_key=run_key,
+            params=dict(zip(self.param_ids, config, strict=False)),
+            action_ticks=dict(zip(self.actions, config[len(self.param_ids) :], strict=True)),
+            status=RunStatus(measured["status"]),
+            stop_reason=StopReason(measured["stop_reason"]),
+            ticks=measured["ticks"],
+            population=measured["population"],
+            **{name: measured[name] for name in TIMINGS},
+            reducers={
+                name: value if value == value else None for name, value in zip(self.reducers, reduced, strict=True)
+            },
+            note=cells[-1],
+        )
+
+
+_LEADING_KINDS = ("count", "count", "count", "count", "seed", "key")
+_MEASURED_KINDS = ("status", "stop_reason", "count", "count", *["number"] * len(TIMINGS))
+
+
+def _read_columns(records: Iterator[Any], cells: Sequence[Cells]) -> list[Column]:
+    batches: list[list[Column]] = [[cell.array([], 0) for cell in cells]]
+    rows: list[list[str]] = []
+    first = 2
+    for record in records:
+        fields = record.fields
+        if len(fields) != len(cells):
+            _refuse_width(record.number + 1, fields, cells)
+        rows.append(fields)
+        if len(rows) == _BATCH:
+            batches.append(_columns_of(rows, cells, first))
+            first, rows = first + len(rows), []
+    if rows:
+        batches.append(_columns_of(rows, cells, first))
+    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
+
+
+def _columns_of(rows: list[list[str]], cells: Sequence[Cells], first: int) -> list[Column]:
+    return [cell.array(texts, first) for cell, texts in zip(cells, zip(*rows, strict=True), strict=True)]
+
+
+def _refuse_width(record: int, fields: Sequence[str], cells: Sequence[Cells]) -> None:
+    if len(fields) < len(cells):
+        raise BadFieldError(RUNS, record, cells[len(fields)].column, came=None, expected=f"{len(cells)} fields")
+    extra = fields[len(cells)]
+    raise BadFieldError(RUNS, record, NOTE, came=extra, expected=f"{len(cells)} fields")
+
+
+def _refuse_twice(run_ids: list[int]) -> None:
+    seen: set[int] = set()
+    for row, run_id in enumerate(run_ids):
+        if run_id in seen:
+            raise BadFieldError(RUNS, row + 2, "run_id", came=str(run_id), expected="each run once")
+        seen.add(run_id)

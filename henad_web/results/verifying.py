@@ -1,0 +1,256 @@
+"""Reruns some recorded runs and compares every result with what was written.
+
+Owns which runs are taken, how one is rerun and what counts as a result: all of a row but its timings and the words of a
+fault, and all of its series. Writes nothing and never touches the files.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from henad_web.errors import UsageError
+from henad_web.explore.measure import MeasurePlan
+from henad_web.explore.outcomes import RunStatus
+from henad_web.output.masking import masked_note
+from henad_web.output.names import RUNS, SERIES
+from henad_web.output.numbers import number_text
+from henad_web.output.tables import LEADING, MEASURED, TIMINGS, RunsTable
+from henad_web.randomness.design import DesignRng
+from henad_web.results.recorded import RecordedResults
+from henad_web.run.cursor import RunCursor
+from henad_web.run.requests import RunRequest
+
+if TYPE_CHECKING:
+    from henad_web.explore.outcomes import RunOutcome, Series
+    from henad_web.explore.plan import Plan
+
+__all__ = ["Difference", "Verification", "VerifyReport", "chosen_runs", "verify_results"]
+
+SLICE_STEPS = 64
+"""Steps between two moments at which a caller of `Verification.advance` gets its turn."""
+
+_MOST_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One result that came out otherwise.
+
+    Attributes:
+        run_id: The run.
+        table: ``runs.csv`` or ``series.csv``.
+        column: Its column.
+        tick: Tick of the row of a series, None for a row of runs.csv.
+        recorded: What was written, None where there is no such row.
+        rerun: What came out, None where there is no such row.
+    """
+
+    run_id: int
+    table: str
+    column: str
+    tick: int | None
+    recorded: str | None
+    rerun: str | None
+
+    def __str__(self) -> str:
+        """Return the difference in words."""
+        where = f"run {self.run_id}, {self.column}" + ("" if self.tick is None else f" at tick {self.tick}")
+        recorded, rerun = ("nothing" if text is None else text or "empty" for text in (self.recorded, self.rerun))
+        return f"{where}: recorded {recorded}, rerun {rerun}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What a verification found.
+
+    Attributes:
+        run_ids: Runs that were rerun, ascending.
+        cells: Results compared.
+        differences: Those that differ, in the order of the runs.
+        remarks: Why a difference may be no fault, and what could not be checked.
+    """
+
+    run_ids: tuple[int, ...]
+    cells: int
+    differences: tuple[Difference, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+    def __str__(self) -> str:
+        """Return the report, a line for each difference up to twenty."""
+        runs = f"{len(self.run_ids)} run{'' if len(self.run_ids) == 1 else 's'}"
+        head = f"{runs} rerun, {self.cells} results compared, {len(self.differences)} differ"
+        listed = [f"  {difference}" for difference in self.differences[:_MOST_LISTED]]
+        more = len(self.differences) - _MOST_LISTED
+        tail = [f"  and {more} more"] if more > 0 else []
+        return "\n".join([head, *listed, *tail, *(f"  note: {remark}" for remark in self.remarks)])
+
+
+def chosen_runs(results: RecordedResults, count: int) -> tuple[int, ...]:
+    """Return `count` of the recorded runs, ascending; the same ones for the same rows of the same plan.
+
+    Runs are drawn without repetition by the stream of designs, seeded with the plan hash. Runs that timed out are left
+    out: where a clock ends a run is no result.
+
+    Raises:
+        UsageError: `count` is not positive.
+    """
+    if isinstance(count, bool) or count < 1:
+        raise UsageError(f"runs is {count!r}; allowed: a whole number from 1")
+    ids = results.runs["run_id"][results.runs["status"] != RunStatus.TIMED_OUT.value].tolist()
+    if count >= len(ids):
+        return tuple(sorted(ids))
+    draws = DesignRng(int(results.manifest.plan.plan_hash, 16))
+    moved: dict[int, int] = {}
+    chosen = []
+    for place in range(count):
+        # The first places of a shuffle, without the rest of it.
+        other = place + draws.index(len(ids) - place)
+        chosen.append(ids[moved.get(other, other)])
+        moved[other] = moved.get(place, place)
+    return tuple(sorted(chosen))
+
+
+def verify_results(results: RecordedResults, *, runs: int = 5, run_ids: Sequence[int] | None = None) -> VerifyReport:
+    """Rerun some runs of `results` and return what differs from what was written.
+
+    Args:
+        results: The result set.
+        runs: How many runs, chosen by `chosen_runs`; all of them when there are fewer.
+        run_ids: These runs instead.
+
+    Raises:
+        UsageError: `runs` is not positive, or the results are of a search.
+        UnknownRunError: There is no row of one of `run_ids`.
+        UnknownModelError: The model is not known.
+        ModelChangedError: It is no longer shaped like the one that wrote the results.
+    """
+    verification = Verification(results, runs=runs, run_ids=run_ids)
+    while not verification.advance():
+        pass
+    return verification.report()
+
+
+class Verification:
+    """A verification in pieces, for hosts that must not block: call `advance` until it is true, then `report`."""
+
+    def __init__(self, results: RecordedResults, *, runs: int = 5, run_ids: Sequence[int] | None = None) -> None:
+        """Choose the runs; takes and raises what `verify_results` does."""
+        if results.is_search:
+            raise UsageError("the results are of a search, whose runs have no plan; replay them one by one")
+        self._results, self._plan = results, results.plan
+        self._run_ids = chosen_runs(results, runs) if run_ids is None else tuple(sorted(set(run_ids)))
+        for run_id in self._run_ids:
+            results.runs.run(run_id)
+        self._measure = MeasurePlan.bind(self._plan, results.stat_columns)
+        self._table = RunsTable(self._plan, results.reducer_columns)
+        self._rows = _recorded_rows(results, self._run_ids)
+        self._left = list(reversed(self._run_ids))
+        self._cursor: RunCursor | None = None
+        self._cells, self._differences = 0, list[Difference]()
+
+    def advance(self, steps: int = SLICE_STEPS) -> bool:
+        """Build a run, or take up to `steps` steps of it; return whether every run is done."""
+        if self._cursor is None:
+            if not self._left:
+                return True
+            request = RunRequest.of(self._plan, self._plan.run(self._left.pop()))
+            self._cursor = RunCursor(self._results.entry, self._measure, request, None, time.perf_counter)
+            self._cursor.build()
+        outcome = self._cursor.advance(steps)
+        if outcome is not None:
+            self._cursor = None
+            self._compare(outcome)
+        return self._cursor is None and not self._left
+
+    def report(self) -> VerifyReport:
+        """Return what was found so far."""
+        done = self._run_ids[: len(self._run_ids) - len(self._left) - (self._cursor is not None)]
+        return VerifyReport(
+            run_ids=done,
+            cells=self._cells,
+            differences=tuple(self._differences),
+            remarks=tuple(_remarks(self._results, self._plan)),
+        )
+
+    def _compare(self, outcome: RunOutcome) -> None:
+        run_id = outcome.run.run_id
+        line = self._table.row(outcome).decode()
+        rerun = next(csv.reader([line]))
+        for place, name, recorded, text in _result_cells(self._results, self._rows[run_id], rerun):
+            self._cells += 1
+            if not _is_equal(recorded, text, is_last=place == len(rerun) - 1):
+                self._differences.append(Difference(run_id, RUNS, name, None, recorded, text))
+        self._compare_series(run_id, outcome.series)
+
+    def _compare_series(self, run_id: int, rerun: Series) -> None:
+        recorded = self._results.series(run_id)
+        # What a table keeps of a value that is not finite is an empty field.
+        values = np.where(np.isfinite(rerun.values), rerun.values, np.nan)
+        written = dict(zip(recorded.ticks.tolist(), recorded.values, strict=True))
+        came = dict(zip(rerun.ticks.tolist(), values, strict=True))
+        for tick in sorted(written.keys() | came.keys()):
+            self._cells += len(recorded.columns)
+            if tick not in written or tick not in came:
+                texts = ("a row" if tick in rows else None for rows in (written, came))
+                self._differences.append(Difference(run_id, SERIES, "series", tick, *texts))
+                continue
+            for column in np.flatnonzero(~((written[tick] == came[tick]) | np.isnan(written[tick] + came[tick]))):
+                pair = (number_text(written[tick][column]), number_text(came[tick][column]))
+                self._differences.append(Difference(run_id, SERIES, recorded.columns[column], tick, *pair))
+
+
+def _recorded_rows(results: RecordedResults, run_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return the fields of some rows as they are written."""
+    wanted = {str(run_id) for run_id in run_ids}
+    with results.runs_reader()() as stream:
+        rows = csv.reader(line.decode(errors="replace") for line in stream)
+        return {int(fields[0]): fields for fields in rows if fields and fields[0] in wanted}
+
+
+def _result_cells(
+    results: RecordedResults, recorded: Sequence[str], rerun: Sequence[str]
+) -> Iterator[tuple[int, str, str, str]]:
+    """Yield position, column and both texts of every cell of a row that is a result."""
+    first = len(LEADING) + len(results.value_columns)
+    timings = {first + MEASURED.index(name) for name in TIMINGS}
+    for place, (name, mine, other) in enumerate(zip(results.runs.columns, recorded, rerun, strict=True)):
+        if place not in timings:
+            yield place, name, mine, other
+
+
+def _is_equal(recorded: str, rerun: str, *, is_last: bool) -> bool:
+    if is_last:
+        return masked_note(recorded) == masked_note(rerun)
+    if recorded == rerun:
+        return True
+    # Another writer may spell a number otherwise; whole numbers must agree to the digit.
+    if not recorded or not rerun or (recorded.isdigit() and rerun.isdigit()):
+        return False
+    try:
+        return float(recorded) == float(rerun)
+    except ValueError:
+        return False
+
+
+def _remarks(results: RecordedResults, plan: Plan) -> Iterator[str]:
+    manifest, metadata = results.manifest, results.entry.metadata
+    if plan.plan_hash != manifest.plan.plan_hash:
+        yield f"the plan made from the spec has the hash {plan.plan_hash}, recorded is {manifest.plan.plan_hash}"
+    if not metadata.replays_exactly or manifest.model.replays_exactly is False:
+        yield f"model '{results.entry.id}' does not promise that equal inputs give equal results"
+    elif not metadata.portable or manifest.model.portable is False:
+        yield f"model '{results.entry.id}' does not promise equal results on another platform than the one that ran it"
+    timed_out = int(np.count_nonzero(results.runs["status"] == RunStatus.TIMED_OUT.value))
+    if timed_out:
+        yield f"{timed_out} runs that timed out were left out of the choice"
