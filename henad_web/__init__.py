@@ -3,6 +3,7 @@
 Everything a user calls is here; `docs/` describes it.
 """
 
+from henad_web.calls import merge, plan_spec, run_spec
 from henad_web.channel import (
     Failed,
     Finished,
@@ -23,6 +24,7 @@ from henad_web.errors import (
     HoldsResultsError,
     LockedError,
     ManifestError,
+    MergeError,
     ModelDefinitionError,
     ModelMismatchError,
     NeedsNativeError,
@@ -33,6 +35,7 @@ from henad_web.errors import (
     PlanError,
     ProbeError,
     Problem,
+    ResumeError,
     ShardError,
     SpecError,
     StatsShapeError,
@@ -72,7 +75,7 @@ from henad_web.explore.spec_file import (
     spec_to_toml,
 )
 from henad_web.explore.warnings import ActionAfterEnd
-from henad_web.handle import SweepProgress, SweepRun, plan_spec, run_spec
+from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.faults import RefusedBuild
@@ -85,6 +88,26 @@ from henad_web.models import example_models
 from henad_web.output.masking import masked
 from henad_web.output.places import DirectoryOutput, MemoryOutput, OutputPlace
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
+from henad_web.result_set import ResultSet, verify
+from henad_web.results.errors import (
+    ArchiveError,
+    BadFieldError,
+    DuplicateFileError,
+    MissingColumnError,
+    MissingFileError,
+    ModelChangedError,
+    NeedsExtraError,
+    ResultsError,
+    UnknownRunError,
+)
+from henad_web.results.merging import MergeReport, MissingRuns
+from henad_web.results.provenance import BuildChanged, PlatformChanged
+from henad_web.results.recorded import ResultStatus, RunSeries
+from henad_web.results.replaying import Replay
+from henad_web.results.runs import RecordedRun, RecordedRuns
+from henad_web.results.series import RecordedSeries
+from henad_web.results.summary import RecordedSummary
+from henad_web.results.verifying import Difference, Verification, VerifyReport
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.layout import ExecutionLayout, parse_concurrency
@@ -98,13 +121,18 @@ __all__ = [
     "ActionSpec",
     "ActiveRun",
     "AllLevels",
+    "ArchiveError",
     "Backend",
+    "BadFieldError",
     "BlockSpec",
+    "BuildChanged",
     "ConcurrencyError",
     "Config",
     "Counts",
     "DesignKind",
+    "Difference",
     "DirectoryOutput",
+    "DuplicateFileError",
     "ExecutionLayout",
     "ExecutionSettings",
     "FactorSpec",
@@ -117,6 +145,12 @@ __all__ = [
     "ManifestError",
     "MeasureSettings",
     "MemoryOutput",
+    "MergeError",
+    "MergeReport",
+    "MissingRuns",
+    "MissingColumnError",
+    "MissingFileError",
+    "ModelChangedError",
     "ModelDefinitionError",
     "ModelEntry",
     "ModelMetadata",
@@ -124,6 +158,7 @@ __all__ = [
     "ModelSchema",
     "ModelSet",
     "ModelState",
+    "NeedsExtraError",
     "NeedsNativeError",
     "OutputError",
     "OutputFullError",
@@ -138,13 +173,24 @@ __all__ = [
     "Planned",
     "PlannedBlock",
     "PlannedRun",
+    "PlatformChanged",
     "ProbeError",
     "Problem",
     "RangeLevels",
+    "RecordedRun",
+    "RecordedRuns",
+    "RecordedSeries",
+    "RecordedSummary",
     "ReducerSpec",
     "RefusedBuild",
+    "Replay",
+    "ResultSet",
+    "ResultStatus",
+    "ResultsError",
+    "ResumeError",
     "RunFinished",
     "RunOutcome",
+    "RunSeries",
     "RunSettings",
     "RunStatus",
     "RunView",
@@ -176,8 +222,11 @@ __all__ = [
     "SweepWarning",
     "Topology",
     "UnknownModelError",
+    "UnknownRunError",
     "UsageError",
     "ValueLevels",
+    "Verification",
+    "VerifyReport",
     "WakeFailed",
     "Warned",
     "__version__",
@@ -187,6 +236,7 @@ __all__ = [
     "f32",
     "load_spec",
     "masked",
+    "merge",
     "parse_concurrency",
     "parse_spec",
     "plan_spec",
@@ -195,4 +245,5 @@ __all__ = [
     "spec_to_json",
     "spec_to_toml",
     "u32",
+    "verify",
 ]

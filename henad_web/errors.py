@@ -17,8 +17,11 @@ Everything the package raises on purpose derives from `HenadError`::
     ├── OutputError               results that cannot be written
     │   ├── HoldsResultsError     a directory that already holds results
     │   ├── LockedError           a directory that another writer holds
-    │   └── OutputFullError       no room left where results are written; the same write can be tried again
+    │   ├── OutputFullError       no room left where results are written; the same write can be tried again
+    │   ├── ResumeError           results that cannot be gone on with; one class a check in `output/refusals.py`
+    │   └── MergeError            folders that cannot be merged, likewise
     ├── ManifestError             a manifest that cannot be read
+    ├── ResultsError              results that cannot be read back; one class a cause in `results/errors.py`
     ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
     ├── SweepInterruptedError     Ctrl-C during a blocking call; the files are written
     └── UsageError                a call that the receiver's state does not allow
@@ -38,6 +41,7 @@ __all__ = [
     "HoldsResultsError",
     "LockedError",
     "ManifestError",
+    "MergeError",
     "ModelDefinitionError",
     "ModelMismatchError",
     "NeedsNativeError",
@@ -48,6 +52,7 @@ __all__ = [
     "PlanError",
     "ProbeError",
     "Problem",
+    "ResumeError",
     "ShardError",
     "SpecError",
     "StatsShapeError",
@@ -262,9 +267,7 @@ class LockedError(OutputError):
 
     def __init__(self, path: str, holder: str) -> None:
         self.holder = holder
-        super().__init__(
-            f"{path} is being written by {holder}; wait for it or choose another directory", path=path
-        )
+        super().__init__(f"{path} is being written by {holder}; wait for it or choose another directory", path=path)
 
 
 class OutputFullError(OutputError):
@@ -273,6 +276,35 @@ class OutputFullError(OutputError):
     Nothing committed is lost or torn, and what did not fit was taken back: the same call can be made again
     once there is room.
     """
+
+
+class ResumeError(OutputError):
+    """Results that cannot be gone on with, or not be reused. Nothing was touched.
+
+    Attributes:
+        wrong: What is wrong, one clause.
+        recorded: What the folder says, None where there is nothing to compare.
+        current: What was asked for.
+    """
+
+    def __init__(self, path: str, wrong: str, *, recorded: object = None, current: object = None, instead: str) -> None:
+        self.wrong, self.recorded, self.current = wrong, recorded, current
+        said = [("recorded", recorded), ("current", current)]
+        values = ", ".join(f"{name} {_listed(value)}" for name, value in said if value is not None)
+        text = f"{wrong}: {values}" if values else wrong
+        super().__init__(f"cannot go on with {path}: {text}; {instead}; nothing was touched", path=path)
+
+
+class MergeError(OutputError):
+    """A folder, `path`, that cannot be merged with the others. `wrong` says why; nothing was written."""
+
+    def __init__(self, path: str, wrong: str, *, instead: str) -> None:
+        self.wrong = wrong
+        super().__init__(f"cannot merge {path}: {wrong}; {instead}; nothing was written", path=path)
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
 
 
 class ManifestError(HenadError):

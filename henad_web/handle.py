@@ -6,23 +6,25 @@ the question of who pumps to its target.
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepPhase
 from henad_web.errors import ModelMismatchError
-from henad_web.explore.measure import MeasurePlan
+from henad_web.explore.shards import WHOLE
+from henad_web.output.earlier import EarlierResults, reusable
 from henad_web.output.places import MemoryOutput, OutputPlace
 from henad_web.output.record import SweepEnd
+from henad_web.output.resuming import resumption_of
 from henad_web.run.active_runs import ActiveRun, ActiveRuns
 from henad_web.run.control import SweepControl
 from henad_web.run.lanes import RunView
 from henad_web.run.options import SweepRunOptions
-from henad_web.run.outlining import make_outline
-from henad_web.run.probe import Probe
 from henad_web.sweep import Sweep
 from henad_web.targets import Runner, Target, current
 
@@ -30,10 +32,9 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
-    from henad_web.output.record import SweepRecord
-    from henad_web.run.outline import SweepOutline
+    from henad_web.output.store import FileStore
 
-__all__ = ["SweepProgress", "SweepRun", "plan_spec", "remaining_time", "run_spec"]
+__all__ = ["SweepProgress", "SweepRun", "planned", "remaining_time", "reused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +104,60 @@ class SweepRun:
         target = current() if target is None else target
         options = SweepRunOptions() if options is None else options
         target.check(entry, options)
-        plan = _plan(entry, spec)
+        plan = planned(entry, spec)
+        store = target.open_output(MemoryOutput() if output is None else output, force=options.force)
+        return cls._run(entry, plan, store, options, target, reused(plan, options, target))
+
+    @classmethod
+    def resume_directory(
+        cls,
+        entry: ModelEntry,
+        path: str | os.PathLike[str],
+        options: SweepRunOptions | None = None,
+        *,
+        spec: SweepSpec | None = None,
+        target: Target | None = None,
+    ) -> SweepRun:
+        """Go on with the results in the directory `path`: its rows are kept, and what they lack is run.
+
+        The finished folder is the one an uninterrupted sweep leaves. Runs that timed out are done again, runs that
+        failed with ``options.retry_failed``. Every check is made before anything is written.
+
+        Args:
+            entry: The model of the results.
+            path: Directory of results, whole or interrupted at any moment.
+            options: Settings that change no result; shard and spec source are the recorded ones unless given.
+            spec: A spec that differs from the recorded one in nothing but more replicates and the timeout; None for
+                the recorded one.
+            target: The platform, the current one when None.
+
+        Raises:
+            NeedsNativeError: This target has no directories.
+            NoResultsError: The directory holds no manifest; start a sweep there.
+            ResumeError: Another check failed; its class says which.
+            LockedError: Somebody writes there.
+            ManifestError: The manifest cannot be read.
+            ModelMismatchError: The results are of another model.
+        """
+        target = current() if target is None else target
+        options = SweepRunOptions() if options is None else options
+        target.check(entry, dataclasses.replace(options, reuse=None))
+        store = target.open_results(path, force=options.force)
+        going_on = resumption_of(entry, store, options, spec)
+        return cls._run(entry, going_on.plan, store, going_on.options, target, going_on.earlier)
+
+    @classmethod
+    def _run(
+        cls,
+        entry: ModelEntry,
+        plan: Plan,
+        store: FileStore,
+        options: SweepRunOptions,
+        target: Target,
+        earlier: EarlierResults | None,
+    ) -> SweepRun:
         around = target.surroundings()
         budget = target.series_budget if options.series_budget is None else options.series_budget
-        store = target.open_output(MemoryOutput() if output is None else output)
         sweep = Sweep(
             entry=entry,
             plan=plan,
@@ -116,6 +167,7 @@ class SweepRun:
             active_runs=ActiveRuns(),
             options=options,
             around=around,
+            earlier=earlier,
         )
         return cls(plan, sweep, target.make_runner(sweep))
 
@@ -238,58 +290,6 @@ class SweepRun:
         return SweepPhase.PLANNING if runs_total is None else SweepPhase.RUNNING
 
 
-def run_spec(
-    entry: ModelEntry,
-    spec: SweepSpec,
-    *,
-    output: OutputPlace | None = None,
-    options: SweepRunOptions | None = None,
-    progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
-) -> SweepRecord:
-    """Run `spec` to its end and return its record; for hosts that may block.
-
-    Args:
-        entry: The model the spec names.
-        spec: The study.
-        output: Where the files go, memory when None.
-        options: Settings that change no result.
-        progress: Called with each event and, about five times a second, with the progress.
-
-    Raises:
-        NeedsNativeError: This target must not block.
-        SweepFailedError: The sweep ended on its own error.
-        SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
-        HenadError: Whatever `SweepRun.start` raises.
-    """
-    return current().run_spec(
-        entry, spec, output=output or MemoryOutput(), options=options or SweepRunOptions(), progress=progress
-    )
-
-
-def plan_spec(
-    entry: ModelEntry,
-    spec: SweepSpec,
-    *,
-    output: OutputPlace | None = None,
-    options: SweepRunOptions | None = None,
-    target: Target | None = None,
-) -> SweepOutline:
-    """Plan and probe `spec` without running or writing anything, and return the outline a sweep of it would have.
-
-    Raises:
-        ProbeError: None of the configs tried can be built.
-        HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
-    """
-    target = current() if target is None else target
-    options = SweepRunOptions() if options is None else options
-    target.check(entry, options)
-    plan = _plan(entry, spec)
-    target.check_output(MemoryOutput() if output is None else output)
-    probe = Probe(entry, plan).run_to_end()
-    measure = MeasurePlan.bind(plan, probe.columns)
-    return make_outline(entry, plan, probe, measure, options, target.surroundings().resources, dry_run=True)
-
-
 def remaining_time(
     elapsed: float, runs_total: int, runs_finished: int, active_runs: tuple[ActiveRun, ...]
 ) -> float | None:
@@ -313,10 +313,19 @@ _LONGEST_S = float(1 << 64)
 """Seconds past which a time left is not told: the longest duration of the reference."""
 
 
-def _plan(entry: ModelEntry, spec: SweepSpec) -> Plan:
+def planned(entry: ModelEntry, spec: SweepSpec) -> Plan:
+    """Return the plan of `spec` over the model `entry`; raises as `SweepRun.start` does."""
     if spec.model != entry.id:
         raise ModelMismatchError(spec.model, entry.id)
     return spec.plan(entry.schema())
+
+
+def reused(plan: Plan, options: SweepRunOptions, target: Target) -> EarlierResults | None:
+    """Return the rows that `options` have copied from other results, None for none."""
+    if options.reuse is None:
+        return None
+    reader = target.open_results(options.reuse, force=options.force)
+    return reusable(reader, plan, options.shard or WHOLE, retry_failed=options.retry_failed)
 
 
 def _abandon(control: SweepControl, runner: Runner) -> None:

@@ -17,6 +17,7 @@ from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.build import BuildRecord, this_build
 from henad_web.output.record import SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
+from henad_web.results.provenance import build_warnings
 from henad_web.run.answers import IDLE, NOW, Answer
 from henad_web.run.lanes import (
     CommandAcknowledged,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
+    from henad_web.output.earlier import EarlierResults
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
     from henad_web.run.active_runs import ActiveRuns, RunWatch
@@ -84,6 +86,7 @@ class Sweep:
         active_runs: Table of runs in progress, read by the host.
         options: Settings that change no result.
         around: What the target lends.
+        earlier: Rows that are kept instead of being run, None for none.
     """
 
     def __init__(
@@ -97,9 +100,11 @@ class Sweep:
         active_runs: ActiveRuns,
         options: SweepRunOptions,
         around: Surroundings,
+        earlier: EarlierResults | None = None,
     ) -> None:
         self._entry, self._plan, self._store, self.channel = entry, plan, store, channel
         self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
+        self._earlier = earlier
         self._probe = Probe(entry, plan)
         self._writer: ResultsWriter | None = None
         self._runs: _Runs | None = None
@@ -146,18 +151,41 @@ class Sweep:
     def _open(self, probe: ProbeReport) -> _Runs:
         plan, around = self._plan, self._around
         measure = MeasurePlan.bind(plan, probe.columns)
-        outline = make_outline(self._entry, plan, probe, measure, self._options, around.resources)
+        earlier = self._earlier
+        if earlier is not None:
+            earlier.check_columns(measure.columns, measure.reducer_columns)
+        skipped = 0 if earlier is None else earlier.kept.counts.rows
+        outline = make_outline(self._entry, plan, probe, measure, self._options, around.resources, skipped=skipped)
         if self._writer is None:
             self._writer = self._writer_of(outline)
         writer = self._writer
         found = writer.begin()
         lanes = around.make_lanes(self._entry, measure, outline.layout, plan.spec.run.timeout_s)
-        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs)
+        kept = None if earlier is None else earlier.kept.flags(plan.run_count)
+        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, kept)
         self.channel.planned(outline)
-        warnings: tuple[SweepWarning, ...] = (*(OutputNotice(line) for line in found), *plan.warnings())
-        for warning in warnings:
+        for warning in (*map(OutputNotice, found), *plan.warnings(), *self._kept_warnings(writer)):
             self.channel.warned(warning)
         return runs
+
+    def _kept_warnings(self, writer: ResultsWriter) -> tuple[SweepWarning, ...]:
+        """Return what is to be said of the rows that are kept: how many were copied, and who wrote them."""
+        earlier = self._earlier
+        if earlier is None:
+            return ()
+        recorded, kept = earlier.manifest, earlier.kept
+        text = f"{kept.counts.rows} of {self._plan.run_count} runs are copied from {earlier.reader.path}"
+        notices = () if earlier.is_own else (OutputNotice(text),)
+        if not kept.counts.rows:
+            return notices
+        changes = build_warnings(
+            recorded.sessions,
+            writer.manifest.sessions[-1],
+            status=recorded.status,
+            portable=self._entry.metadata.portable,
+            run_ids=kept.written_ids.tolist(),
+        )
+        return (*notices, *changes)
 
     def _writer_of(self, outline: SweepOutline) -> ResultsWriter:
         options, around = self._options, self._around
@@ -175,6 +203,7 @@ class Sweep:
             memory_budget=options.memory_budget,
             gpu_memory_budget=options.gpu_memory_budget,
             engine=around.engine,
+            earlier=self._earlier,
         )
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:
@@ -215,6 +244,10 @@ class Sweep:
             self.channel.fail(error)
 
 
+def _not_in(kept: bytearray | None, run_ids: range) -> Iterator[int]:
+    return iter(run_ids) if kept is None else (run_id for run_id in run_ids if not kept[run_id])
+
+
 class _Runs:
     """The running stage: hands runs to lanes and writes their outcomes in plan order."""
 
@@ -227,13 +260,14 @@ class _Runs:
         channel: SweepChannel,
         control: SweepControl,
         active_runs: ActiveRuns,
+        kept: bytearray | None = None,
     ) -> None:
         self.outline, self.writer, self.lanes = outline, writer, lanes
         self._plan, self._channel, self._control, self._active_runs = plan, channel, control, active_runs
-        shard = outline.shard
-        self._unsent: Iterator[PlannedRun] = (run for run in plan.runs() if shard.holds(run.run_id))
+        run_ids = range(outline.shard.index, plan.run_count, outline.shard.count)
+        self._unsent: Iterator[PlannedRun] = map(plan.run, _not_in(kept, run_ids))
         self._next_request: RunRequest | None = None
-        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(iter(range(shard.index, plan.run_count, shard.count)))
+        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(_not_in(kept, run_ids))
         self._unwritten: RunOutcome | None = None
         self._watches: dict[int, RunWatch] = {}
         self._told = LaneCommand.RESUME

@@ -7,9 +7,13 @@ A target is the seam between the shared package and a platform. It fills in:
 - `check`: refuses an entry or options this target cannot serve, before anything runs.
 - `check_output`: refuses a place that is not free, touching nothing.
 - `open_output`: a store for a `MemoryOutput` or a `DirectoryOutput`, refused likewise.
+- `open_results`: a store of results that are there, to go on with or to read; `holds_results` says whether there are.
+- `merge`: shards merged into one folder.
 - `surroundings`: clocks, resources, the machine's record and the lanes.
 - `make_runner`: whoever calls `Sweep.pump`.
 - `run_spec`: a blocking run, for hosts that may block.
+- `is_being_written`: whether somebody writes a directory of results now.
+- `verify`: a blocking rerun of some recorded runs.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -36,10 +40,14 @@ from henad_web.run.slices import FRAME_SLICE_TARGET_S
 from henad_web.sweep import Surroundings, Sweep
 
 if TYPE_CHECKING:
+    from henad_web.channel import SweepWarning
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
+    from henad_web.model.registry import ModelSet
     from henad_web.output.record import SweepRecord
+    from henad_web.results.merging import MergeReport
+    from henad_web.results.verifying import VerifyReport
     from henad_web.run.options import SweepRunOptions
 
 __all__ = ["BROWSER_SERIES_BUDGET", "PumpedTarget", "Runner", "Target", "current"]
@@ -89,7 +97,7 @@ class Target(Protocol):
             NeedsNativeError: The entry or the options need another target.
         """
 
-    def check_output(self, output: OutputPlace) -> None:
+    def check_output(self, output: OutputPlace, *, force: bool = False) -> None:
         """Refuse an `output` that `open_output` would refuse, touching nothing.
 
         Raises:
@@ -97,12 +105,42 @@ class Target(Protocol):
             OutputError: The place holds results or is being written.
         """
 
-    def open_output(self, output: OutputPlace) -> FileStore:
+    def open_output(self, output: OutputPlace, *, force: bool = False) -> FileStore:
         """Return a store for `output`.
+
+        Args:
+            output: The place.
+            force: Take over a lock that a process on another host did not give back.
 
         Raises:
             NeedsNativeError: This target has no such place.
             OutputError: The place holds results, is being written or cannot be made.
+        """
+
+    def holds_results(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether the directory `path` holds results that can be gone on with."""
+
+    def open_results(self, path: str | os.PathLike[str], *, force: bool = False) -> FileStore:
+        """Return a store of the results in the directory `path`, not locked yet.
+
+        Raises:
+            NeedsNativeError: This target has no directories.
+            OutputError: The directory is being written or cannot be read.
+        """
+
+    def merge(
+        self,
+        inputs: Sequence[str | os.PathLike[str]],
+        output_dir: str | os.PathLike[str],
+        *,
+        progress: Callable[[SweepWarning], None] | None,
+        force: bool,
+    ) -> MergeReport:
+        """Merge the shards in the directories `inputs` into the new directory `output_dir`.
+
+        Raises:
+            NeedsNativeError: This target has no directories.
+            OutputError: They cannot be merged; nothing was written.
         """
 
     def surroundings(self) -> Surroundings:
@@ -119,8 +157,26 @@ class Target(Protocol):
         output: OutputPlace,
         options: SweepRunOptions,
         progress: Callable[..., None] | None,
+        resume: bool = False,
     ) -> SweepRecord:
         """Run a sweep to its end and return its record.
+
+        Raises:
+            NeedsNativeError: This target must not block.
+        """
+
+    def is_being_written(self, path: str) -> bool:
+        """Return whether a writer that lives, here or perhaps on another host, holds the directory `path`."""
+
+    def verify(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        runs: int,
+        models: ModelSet | None,
+        run_ids: Sequence[int] | None,
+    ) -> VerifyReport:
+        """Rerun some runs of the results at `path` and return what differs.
 
         Raises:
             NeedsNativeError: This target must not block.
@@ -147,17 +203,19 @@ class PumpedTarget:
         self.clock, self.wall_clock, self.series_budget = clock, wall_clock, series_budget
 
     def check(self, entry: ModelEntry, options: SweepRunOptions) -> None:
-        """Refuse a GPU model and a shard.
+        """Refuse a GPU model, a shard and the reuse of a folder.
 
         Raises:
-            NeedsNativeError: `entry` steps on a GPU, or `options` names a shard.
+            NeedsNativeError: `entry` steps on a GPU, or `options` names a shard or a folder.
         """
         if entry.metadata.backend is Backend.GPU:
             raise NeedsNativeError("a GPU sweep")
         if options.shard is not None:
             raise NeedsNativeError(f"shard {options.shard} of a sweep")
+        if options.reuse is not None:
+            raise NeedsNativeError("the reuse of a folder")
 
-    def check_output(self, output: OutputPlace) -> None:
+    def check_output(self, output: OutputPlace, *, force: bool = False) -> None:
         """Refuse a directory.
 
         Raises:
@@ -166,7 +224,7 @@ class PumpedTarget:
         if isinstance(output, DirectoryOutput):
             raise NeedsNativeError("writing to a directory", instead="use MemoryOutput() and take the record's files")
 
-    def open_output(self, output: OutputPlace) -> FileStore:
+    def open_output(self, output: OutputPlace, *, force: bool = False) -> FileStore:
         """Return a store in memory.
 
         Raises:
@@ -174,6 +232,33 @@ class PumpedTarget:
         """
         self.check_output(output)
         return MemoryStore()
+
+    def holds_results(self, path: str | os.PathLike[str]) -> bool:
+        """Refuse: there are no directories; raises as `open_results` does."""
+        raise NeedsNativeError("a directory of results")
+
+    def open_results(self, path: str | os.PathLike[str], *, force: bool = False) -> FileStore:
+        """Refuse: there are no directories.
+
+        Raises:
+            NeedsNativeError: Always.
+        """
+        raise NeedsNativeError("going on with a directory")
+
+    def merge(
+        self,
+        inputs: Sequence[str | os.PathLike[str]],
+        output_dir: str | os.PathLike[str],
+        *,
+        progress: Callable[[SweepWarning], None] | None,
+        force: bool,
+    ) -> MergeReport:
+        """Refuse: there are no directories.
+
+        Raises:
+            NeedsNativeError: Always.
+        """
+        raise NeedsNativeError("a merge of directories")
 
     def surroundings(self) -> Surroundings:
         """Return one lane inside the caller, with slices that fit a frame."""
@@ -198,6 +283,7 @@ class PumpedTarget:
         output: OutputPlace,
         options: SweepRunOptions,
         progress: Callable[..., None] | None,
+        resume: bool = False,
     ) -> SweepRecord:
         """Refuse: a page must not block.
 
@@ -205,6 +291,25 @@ class PumpedTarget:
             NeedsNativeError: Always.
         """
         raise NeedsNativeError("a blocking run", instead="use SweepRun.start and update, or `async for` its events")
+
+    def is_being_written(self, path: str) -> bool:
+        """Return False: nobody else can write to a page's own files."""
+        return False
+
+    def verify(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        runs: int,
+        models: ModelSet | None,
+        run_ids: Sequence[int] | None,
+    ) -> VerifyReport:
+        """Refuse: a page must not block.
+
+        Raises:
+            NeedsNativeError: Always.
+        """
+        raise NeedsNativeError("a blocking verification", instead="use Verification(results) and its advance")
 
     def _make_lanes(
         self, entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None

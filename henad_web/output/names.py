@@ -5,7 +5,7 @@ Names only; what is in a file is its own module's business.
 
 from __future__ import annotations
 
-__all__ = ["LOCK", "MANIFEST", "PARTIAL", "RESULT_NAMES", "RUNS", "SERIES", "STAGED", "SUMMARY"]
+__all__ = ["LOCK", "MANIFEST", "MARKER", "PARTIAL", "RESULT_NAMES", "RUNS", "SERIES", "STAGED", "SUMMARY"]
 
 RUNS = "runs.csv"
 SERIES = "series.csv"
@@ -27,6 +27,9 @@ RESULT_NAMES = (
 
 STAGED = ".staged"
 """Ending of a table that is about to replace another one."""
+
+MARKER = "tables.staged"
+"""While this file is there the staged tables are the tables; without it they are of no meaning."""
 
 PARTIAL = ".partial"
 """Ending of a whole file that is being written; of no meaning once nobody writes."""

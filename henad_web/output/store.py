@@ -6,15 +6,38 @@ Owns the seam and the store in memory. Knows nothing of what the bytes mean, or 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from henad_web.output.names import RESULT_NAMES
 
-__all__ = ["FileStore", "MemoryStore"]
+__all__ = ["FileStore", "MemoryStore", "ResultsReader", "Stamp"]
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""Name, size and time of change of each file of results: a change of any shows that somebody wrote."""
 
 
-class FileStore(Protocol):
+class ResultsReader(Protocol):
+    """Results that are there, to be read. While tables are being replaced, the new ones are read."""
+
+    @property
+    def path(self) -> str | None:
+        """The directory, None in memory."""
+
+    def holds(self, name: str) -> bool:
+        """Return whether there is a file `name`."""
+
+    def read(self, name: str) -> bytes:
+        """Return the content of the file `name` as last flushed or replaced."""
+
+    def reader(self, name: str) -> BinaryIO:
+        """Return the same content as a stream, which the caller closes."""
+
+    def stamp(self) -> Stamp:
+        """Return the state of the files."""
+
+
+class FileStore(ResultsReader, Protocol):
     """A place for named files, some of which grow.
 
     The rules every store keeps:
@@ -22,14 +45,11 @@ class FileStore(Protocol):
     - `flush` is all or nothing: when it fails, every table holds what the last successful one left, and what
       was appended since is forgotten.
     - `replace` is all or nothing: a reader finds the old file or the new one.
+    - So is `rewrite`, for several tables at once.
     - Every method may be called again after it raised `OutputFullError`, and then does what it would have
       done.
     - Any other failure of the place is an `OutputError` with its cause chained.
     """
-
-    @property
-    def path(self) -> str | None:
-        """The directory, None in memory."""
 
     def check_free(self) -> None:
         """Touch nothing, and make sure that a new sweep may write here.
@@ -46,8 +66,40 @@ class FileStore(Protocol):
             Lines about what was found and dealt with, for the user.
         """
 
+    def check_existing(self) -> None:
+        """Touch nothing, and make sure that results which are there may be gone on with.
+
+        Raises:
+            LockedError: Another writer is at work.
+            OutputError: There is no such place, or a table is a link.
+        """
+
+    def open_existing(self, stamp: Stamp) -> tuple[str, ...]:
+        """Take the place with the results in it for this writer alone, after the checks of `check_existing`.
+
+        A replacement of tables that was cut is finished, or given up where it had not begun.
+
+        Args:
+            stamp: State of the files as they were read.
+
+        Returns:
+            Lines about what was found and dealt with, for the user.
+
+        Raises:
+            FolderChangedError: Somebody has written since.
+        """
+
     def create(self, name: str, header: bytes) -> None:
         """Start the table `name` with `header`."""
+
+    def adopt(self, name: str, size: int) -> None:
+        """Go on with the table `name` that is there, cut to its first `size` bytes."""
+
+    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+        """Make the chunks of each of `tables`, joined, its whole content, and go on with them.
+
+        The chunks may be read from the tables that are replaced.
+        """
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data`, whole records, to the table `name` at the next `flush`."""
@@ -61,11 +113,8 @@ class FileStore(Protocol):
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Make `chunks`, joined, the whole content of the file `name`."""
 
-    def read(self, name: str) -> bytes:
-        """Return the content of the file `name` as last flushed or replaced."""
-
-    def reader(self, name: str) -> BinaryIO:
-        """Return the same content as a stream, which the caller closes."""
+    def remove_results(self) -> None:
+        """Take back all that was written here."""
 
     def files(self) -> dict[str, bytes] | None:
         """Return every file by name in the order of a record, None where they are on a disk."""
@@ -75,10 +124,14 @@ class FileStore(Protocol):
 
 
 class MemoryStore:
-    """Files in memory."""
+    """Files in memory.
 
-    def __init__(self) -> None:
-        self._files: dict[str, bytearray] = {}
+    Args:
+        files: Content by name of results that are there already.
+    """
+
+    def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
+        self._files = {name: bytearray(content) for name, content in (files or {}).items()}
         self._appended: dict[str, list[bytes]] = {}
 
     @property
@@ -93,9 +146,24 @@ class MemoryStore:
         """Return no lines: there is nothing to be found."""
         return ()
 
+    def check_existing(self) -> None:
+        """Do nothing: nobody else reaches this memory."""
+
+    def open_existing(self, stamp: Stamp) -> tuple[str, ...]:
+        """Return no lines."""
+        return ()
+
     def create(self, name: str, header: bytes) -> None:
         """Start the table `name` with `header`."""
         self._files[name] = bytearray(header)
+
+    def adopt(self, name: str, size: int) -> None:
+        """Go on with the first `size` bytes of the table `name`."""
+        del self._files[name][size:]
+
+    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+        """Make the chunks of each of `tables`, joined, its whole content."""
+        self._files |= {name: bytearray(b"".join(chunks)) for name, chunks in tables.items()}
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data` to the table `name` at the next `flush`."""
@@ -114,6 +182,14 @@ class MemoryStore:
         """Make `chunks`, joined, the whole content of the file `name`."""
         self._files[name] = bytearray(b"".join(chunks))
 
+    def holds(self, name: str) -> bool:
+        """Return whether there is a file `name`."""
+        return name in self._files
+
+    def stamp(self) -> Stamp:
+        """Return the sizes of the files."""
+        return tuple((name, len(content), 0) for name, content in self._files.items())
+
     def read(self, name: str) -> bytes:
         """Return the content of the file `name`."""
         return bytes(self._files[name])
@@ -121,6 +197,10 @@ class MemoryStore:
     def reader(self, name: str) -> BinaryIO:
         """Return the content of the file `name` as a stream."""
         return io.BytesIO(self._files[name])
+
+    def remove_results(self) -> None:
+        """Forget every file."""
+        self._files.clear()
 
     def files(self) -> dict[str, bytes]:
         """Return every file by name, in the order of a record."""

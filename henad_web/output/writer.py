@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from henad_web.output.going_on import continued_manifest, kept_tables, ordered_tables, plan_places
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.opening import execution_record, opening_manifest
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
     from henad_web.output.build import BuildRecord
+    from henad_web.output.earlier import EarlierResults
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
     from henad_web.run.layout import Concurrency
@@ -52,6 +54,7 @@ class ResultsWriter:
         memory_budget: Host bytes allowed, as asked for.
         gpu_memory_budget: Device bytes allowed, as asked for.
         engine: Build of this package, None for what it can say of itself.
+        earlier: Rows that are kept instead of being run, None for none.
     """
 
     def __init__(
@@ -70,13 +73,15 @@ class ResultsWriter:
         memory_budget: int | None = None,
         gpu_memory_budget: int | None = None,
         engine: BuildRecord | None = None,
+        earlier: EarlierResults | None = None,
     ) -> None:
-        self._store, self._wall_clock = store, wall_clock
+        self._store, self._wall_clock, self._plan, self._earlier = store, wall_clock, plan, earlier
         self._runs = RunsTable(plan, outline.reducer_columns)
         self._series = SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
+        self._last_id, self._is_in_order = -1, True
         self._written = SpanBuilder()
-        self._manifest = opening_manifest(
+        manifest = opening_manifest(
             plan=plan,
             entry=entry,
             outline=outline,
@@ -93,6 +98,11 @@ class ResultsWriter:
             started_unix_ms=self._now(),
             engine=engine,
         )
+        self._manifest = manifest if earlier is None else continued_manifest(manifest, earlier)
+        if earlier is not None:
+            self._counts = earlier.kept.counts
+            self._last_id = earlier.kept.last_id
+            self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
 
     @property
     def counts(self) -> Counts:
@@ -105,7 +115,9 @@ class ResultsWriter:
         return self._manifest
 
     def begin(self) -> tuple[str, ...]:
-        """Take the place, start the tables, and say in the manifest that the sweep runs.
+        """Take the place, say in the manifest that the sweep runs, and start the tables or mend those that are there.
+
+        The manifest comes first: from then on whatever a killed process leaves can be resumed.
 
         Returns:
             Lines about what was found there, for the user.
@@ -116,13 +128,27 @@ class ResultsWriter:
             OutputFullError: There is no room; call again once there is.
             OutputError: The place cannot be written.
         """
-        lines = self._store.open()
+        earlier = self._earlier
+        is_own = earlier is not None and earlier.is_own
+        lines = self._store.open_existing(earlier.stamp) if earlier and is_own else self._store.open()
         self._is_open = True
-        self._store.create(RUNS, self._runs.header)
-        self._store.create(SERIES, self._series.header)
-        self._store.sync()
         self._write(self._manifest)
+        if earlier is None:
+            self._store.create(RUNS, self._runs.header)
+            self._store.create(SERIES, self._series.header)
+        else:
+            self._keep(earlier)
+        self._store.sync()
         return lines
+
+    def _keep(self, earlier: EarlierResults) -> None:
+        if earlier.ends is not None:
+            self._store.adopt(RUNS, earlier.ends.runs)
+            self._store.adopt(SERIES, earlier.ends.series)
+            return
+        places = plan_places(self._plan)
+        headers = (self._runs.header, self._series.header)
+        self._store.rewrite(kept_tables(earlier.reader, earlier.kept, headers, places))
 
     def write_run(self, outcome: RunOutcome) -> None:
         """Write the series rows of one run, then its row, and hand both to the operating system.
@@ -138,16 +164,22 @@ class ResultsWriter:
         self._store.flush()
         self._counts = self._counts.plus(outcome.status)
         self._ran += 1
+        self._is_in_order = self._is_in_order and outcome.run.run_id > self._last_id
+        self._last_id = max(self._last_id, outcome.run.run_id)
         self._written.add(outcome.run.run_id)
 
     def finish(self, end: SweepEnd) -> Manifest:
-        """Write the summary, then the manifest of a sweep that ended, and make everything durable.
+        """Bring the rows into plan order, write the summary, then the manifest, and make everything durable.
 
         Raises:
             OutputFullError: There is no room; call again once there is.
             OutputError: The place cannot be written.
         """
         self._store.sync()
+        if not self._is_in_order:
+            headers = (self._runs.header, self._series.header)
+            self._store.rewrite(ordered_tables(self._store, self._plan, headers))
+            self._is_in_order = True
         with self._store.reader(RUNS) as runs:
             self._store.replace(SUMMARY, summary_table(runs))
         counts = self._counts

@@ -5,6 +5,7 @@ Owns the options as a value. Reads no environment and chooses no defaults of a t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,9 @@ class SweepRunOptions:
         gpu_memory_budget: Device bytes for all live GPU runs together, None for the device's largest buffer.
         series_budget: Bytes of series that the events carry, None for the target's default. The files keep every
             series.
-        retry_failed: Whether a resume reruns the runs that failed.
+        retry_failed: Whether runs that failed are done again where earlier results are kept.
+        reuse: Folder of other results; runs whose run keys stand there are copied instead of being run. None for none.
+        force: Whether to take over a folder whose lock a process on another host did not give back.
         shard: The part of the plan to run, None for all of it.
         spec_source: Where the spec came from, for the manifest.
         provenance: Build of the program that calls, for the manifest: names and values as text.
@@ -46,6 +49,8 @@ class SweepRunOptions:
     gpu_memory_budget: int | None = None
     series_budget: int | None = None
     retry_failed: bool = False
+    reuse: str | os.PathLike[str] | None = None
+    force: bool = False
     shard: Shard | None = None
     spec_source: SpecSource | None = None
     provenance: Mapping[str, str] | None = None

@@ -26,11 +26,12 @@ def make_outline(
     options: SweepRunOptions,
     resources: MachineResources,
     *,
+    skipped: int = 0,
     dry_run: bool = False,
 ) -> SweepOutline:
-    """Return the outline of running `plan` with `options` on `resources`."""
+    """Return the outline of running `plan` with `options` on `resources`, where `skipped` runs are kept."""
     shard = options.shard or WHOLE
-    pending = shard.run_count(plan.run_count)
+    pending = shard.run_count(plan.run_count) - skipped
     budgeted = MachineResources(
         workers=resources.workers,
         memory_budget=options.memory_budget,
@@ -49,7 +50,7 @@ def make_outline(
         runs=plan.run_count,
         blocks=plan.blocks,
         shard=shard,
-        skipped=0,
+        skipped=skipped,
         pending=pending,
         layout=layout,
         projected_bytes=layout.projected_bytes(probe),

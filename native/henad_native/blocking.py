@@ -10,13 +10,9 @@ from collections.abc import Callable
 from henad_native.stopping import StopRequest, stop_on_signals
 from henad_web.channel import Failed, Finished, SweepEvent
 from henad_web.errors import SweepFailedError, SweepInterruptedError
-from henad_web.explore.spec import SweepSpec
 from henad_web.handle import SweepProgress, SweepRun
-from henad_web.model.entry import ModelEntry
-from henad_web.output.places import OutputPlace
 from henad_web.output.record import SweepRecord
 from henad_web.run.options import SweepRunOptions
-from henad_web.targets import Target
 
 __all__ = ["PROGRESS_INTERVAL_S", "Listener", "run_blocking"]
 
@@ -28,27 +24,26 @@ Listener = Callable[[SweepEvent | SweepProgress], None]
 
 
 def run_blocking(
-    entry: ModelEntry,
-    spec: SweepSpec,
-    *,
-    output: OutputPlace,
-    options: SweepRunOptions,
-    progress: Listener | None,
-    target: Target,
+    start: Callable[[SweepRunOptions], SweepRun], *, options: SweepRunOptions, progress: Listener | None
 ) -> SweepRecord:
-    """Run a sweep to its end on `target` and return its record.
+    """Run a sweep to its end and return its record.
+
+    Args:
+        start: Starts the sweep, or resumes it, with the options it is given.
+        options: Settings that change no result.
+        progress: Hears the news, None for nobody.
 
     Raises:
         SweepFailedError: The sweep ended on its own error.
         SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
-        HenadError: Whatever `SweepRun.start` raises.
+        HenadError: Whatever `start` raises.
     """
     woken = threading.Event()
     listener = _ignore if progress is None else progress
     options = dataclasses.replace(options, wake=_waking(woken, options.wake))
     with (
         stop_on_signals(signal.SIGINT) as stop,
-        SweepRun.start(entry, spec, output=output, options=options, target=target) as run,
+        start(options) as run,
     ):
         record = _follow(run, woken, stop, listener)
     if stop.asked:

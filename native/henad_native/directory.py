@@ -9,17 +9,20 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from henad_native.lock import DirectoryLock
+from henad_native.disk import BINARY, NO_LINKS, rename_over, sync_directory, write_all, write_new
+from henad_native.lock import DirectoryLock, LockHolder
+from henad_native.staging import StagedTables
 from henad_web.errors import HoldsResultsError, OutputError, OutputFullError
-from henad_web.output.names import PARTIAL, RESULT_NAMES, STAGED
+from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
+from henad_web.output.refusals import FolderChangedError
 
 if TYPE_CHECKING:
-    from henad_web.output.store import FileStore
+    from henad_web.output.store import FileStore, Stamp
 
 __all__ = ["SYNC_INTERVAL_S", "DirectoryStore"]
 
@@ -27,22 +30,27 @@ SYNC_INTERVAL_S = 1.0
 """Least time between two waits for the disk while runs are written; what a loss of power may cost."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY | NO_LINKS
+_EXISTING = os.O_WRONLY | BINARY | NO_LINKS
 
 
 class _Table:
     """A file that grows. Its first `_size` bytes are committed; up to `_end` there may be more."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, _NEW, 0o666)
-        self._size = self._end = 0
+    def __init__(self, path: Path, size: int | None = None) -> None:
+        """Make the file at `path`, or with a `size` take the one that is there and cut it."""
+        self._file = os.open(path, _NEW if size is None else _EXISTING, 0o666)
+        self._size = self._end = size or 0
         self._is_synced = True
+        if size is not None:
+            self._is_synced = False
+            self.take_back()
 
     def write(self, data: bytes) -> None:
         if self._end != self._size:
             self.take_back()
         self._end, self._is_synced = self._size + len(data), False
-        _write_all(self._file, data)
+        write_all(self._file, data)
 
     def commit(self) -> None:
         self._size = self._end
@@ -89,6 +97,7 @@ class DirectoryStore:
         self._directory = Path(path)
         self._clock = clock
         self._lock = DirectoryLock(self._directory, wall_clock, force=force)
+        self._staged = StagedTables(self._directory)
         self._lines: tuple[str, ...] = ()
         self._tables: dict[str, _Table] = {}
         self._appended: dict[str, list[bytes]] = {}
@@ -136,7 +145,46 @@ class DirectoryStore:
             except HoldsResultsError:
                 self._lock.release()
                 raise
-        self._lines = () if dead is None else (f"took over {self._directory} from {dead}, which died",)
+        self._lines = self._takeover(dead)
+        return self._lines
+
+    def check_existing(self) -> None:
+        """Touch nothing, and make sure that the results which are there may be gone on with.
+
+        Raises:
+            LockedError: Another writer is at work.
+            OutputError: The path is no directory, cannot be read, or a table in it is a link.
+        """
+        with self._mapped_errors("read"):
+            os.listdir(self._directory)
+            self._lock.check()
+            for name in (RUNS, SERIES):
+                if (self._directory / name).is_symlink():
+                    raise OutputError(f"{self._directory / name} is a link, which is never followed", path=self.path)
+
+    def open_existing(self, stamp: Stamp) -> tuple[str, ...]:
+        """Lock the directory with the results in it for this store, and finish or give up a replacement of tables.
+
+        Returns:
+            A line when the lock of a writer that died was taken over.
+
+        Raises:
+            FolderChangedError: Somebody has written since the files were as `stamp` says.
+            LockedError: Another writer is at work.
+            OutputFullError: There is no room; call again once there is.
+            OutputError: The directory cannot be locked.
+        """
+        if not self._lock.is_held:
+            self.check_existing()
+            with self._mapped_errors():
+                self._lines = self._takeover(self._lock.acquire())
+            if self.stamp() != stamp:
+                self._lock.release()
+                raise FolderChangedError(self.path)
+        with self._mapped_errors():
+            self._staged.finish()
+            if not self._tables:
+                self._staged.discard()
         return self._lines
 
     def create(self, name: str, header: bytes) -> None:
@@ -152,6 +200,36 @@ class DirectoryStore:
             self._tables[name].start_over()
         self._appended = {name: [header]}
         self.flush()
+
+    def adopt(self, name: str, size: int) -> None:
+        """Go on with the table `name` that is there, cut to its first `size` bytes.
+
+        Raises:
+            OutputFullError: There is no room.
+            OutputError: The file cannot be opened or cut, such as when it is a link.
+        """
+        with self._mapped_errors():
+            if name in self._tables:
+                self._tables.pop(name).close()
+            self._tables[name] = _Table(self._directory / name, size)
+
+    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+        """Make the chunks of each of `tables`, joined, its whole content, all of them at once, and go on with them.
+
+        Raises:
+            OutputFullError: There is no room; the tables are as before, or a call is enough to finish.
+            OutputError: They cannot be written or replaced; readers find them as before or finished.
+        """
+        with self._mapped_errors():
+            if not self._staged.is_marked:
+                self._staged.write(tables)
+            for name in tables:  # an open file cannot be replaced on Windows
+                if name in self._tables:
+                    self._tables.pop(name).close()
+            self._staged.finish()
+            for name in tables:
+                path = self._directory / name
+                self._tables[name] = _Table(path, path.stat().st_size)
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data`, whole records, to the table `name` at the next `flush`."""
@@ -189,7 +267,7 @@ class DirectoryStore:
         """
         with self._mapped_errors():
             self._sync_tables()
-            _sync_directory(self._directory)
+            sync_directory(self._directory)
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Write `chunks` beside the file `name`, wait for the disk, and let them take its place.
@@ -203,12 +281,28 @@ class DirectoryStore:
         with self._mapped_errors():
             partial.unlink(missing_ok=True)
             try:
-                _write_new(partial, chunks)
-                os.replace(partial, path)
+                write_new(partial, chunks)
+                rename_over(partial, path)
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            _sync_directory(self._directory)
+            sync_directory(self._directory)
+
+    def holds(self, name: str) -> bool:
+        """Return whether there is a file `name`."""
+        return self._staged.current(name).is_file()
+
+    def stamp(self) -> Stamp:
+        """Return size and time of change of the files of results.
+
+        Raises:
+            OutputError: The directory cannot be read.
+        """
+        with self._mapped_errors("read"):
+            names = (RUNS, SERIES, MANIFEST, MARKER, f"{RUNS}{STAGED}", f"{SERIES}{STAGED}")
+            paths = [self._directory / name for name in names]
+            found = [(path.name, path.stat()) for path in paths if path.exists()]
+            return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
 
     def read(self, name: str) -> bytes:
         """Return the content of the file `name`.
@@ -216,7 +310,7 @@ class DirectoryStore:
         Raises:
             OutputError: It cannot be read.
         """
-        with self.reader(name) as stream, self._mapped_errors():
+        with self.reader(name) as stream, self._mapped_errors("read"):
             return stream.read()
 
     def reader(self, name: str) -> BinaryIO:
@@ -225,8 +319,14 @@ class DirectoryStore:
         Raises:
             OutputError: It cannot be opened.
         """
-        with self._mapped_errors():
-            return (self._directory / name).open("rb")
+        with self._mapped_errors("read"):
+            return self._staged.current(name).open("rb")
+
+    def remove_results(self) -> None:
+        """Delete every file of results that is there, as far as the disk allows."""
+        for name in (*RESULT_NAMES, MARKER, f"{RUNS}{STAGED}", f"{SERIES}{STAGED}"):
+            with suppress(OSError):
+                (self._directory / name).unlink()
 
     def files(self) -> None:
         """Return None: the files are in the directory."""
@@ -250,8 +350,11 @@ class DirectoryStore:
             table.sync()
         self._synced_at = self._clock()
 
+    def _takeover(self, dead: LockHolder | None) -> tuple[str, ...]:
+        return () if dead is None else (f"took over {self._directory} from {dead}, which died",)
+
     @contextmanager
-    def _mapped_errors(self) -> Iterator[None]:
+    def _mapped_errors(self, verb: str = "write") -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -260,42 +363,8 @@ class DirectoryStore:
             if error.errno in _FULL:
                 message = f"no room left to write {where} ({words}); free some and resume"
                 raise OutputFullError(message, path=self.path) from error
-            message = f"cannot write {where}: {words}; nothing already written there was lost"
+            message = f"cannot {verb} {where}: {words}; nothing already written there was lost"
             raise OutputError(message, path=self.path) from error
-
-
-def _write_all(file: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]
-
-
-def _write_new(path: Path, chunks: Iterable[bytes]) -> None:
-    file = os.open(path, _NEW, 0o666)
-    try:
-        held: list[bytes] = []
-        held_bytes = 0
-        for chunk in chunks:
-            held.append(chunk)
-            held_bytes += len(chunk)
-            if held_bytes >= 1 << 20:
-                _write_all(file, b"".join(held))
-                held, held_bytes = [], 0
-        _write_all(file, b"".join(held))
-        os.fsync(file)
-    finally:
-        os.close(file)
-
-
-def _sync_directory(directory: Path) -> None:
-    # A rename is durable once its directory is; Windows neither needs nor offers that.
-    if os.name == "nt":
-        return
-    file = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from henad_native import directory as module
+from henad_native import directory, disk
 from henad_native.directory import DirectoryStore
 from henad_web.errors import HoldsResultsError, OutputError, OutputFullError
 from henad_web.output.masking import masked
@@ -61,6 +61,11 @@ class Disk:
 
     def __init__(self, fails_at: int, error: int = errno.ENOSPC, *, stuck: bool = False) -> None:
         self.fails_at, self.error, self.stuck, self.calls = fails_at, error, stuck, 0
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        """Stand for `os` wherever directory output calls it."""
+        for module in (directory, disk):
+            patch.setattr(module, "os", self)
 
     def __getattr__(self, name: str) -> Any:
         real = getattr(os, name)
@@ -220,8 +225,8 @@ def test_a_disk_that_is_full_once_costs_nothing_wherever_it_happens(
     assert fails_at > 20
 
 
-def sweep_on(directory: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Write a sweep to `disk`, doing again what found no room; return how often that was."""
+def sweep_on(directory: Path, broken: Disk, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Write a sweep to the `broken` disk, doing again what found no room; return how often that was."""
     refusals: list[OutputFullError] = []
     clock = iter(range(1000))  # every flush comes a second after the last one, so that each waits for the disk
 
@@ -234,7 +239,7 @@ def sweep_on(directory: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> in
             step()
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "os", disk)
+        broken.install(patch)
         sweep(DirectoryStore(directory, clock=lambda: float(next(clock))), attempt)
     assert all(isinstance(error.__cause__, OSError) for error in refusals)
     return len(refusals)
@@ -259,13 +264,13 @@ def test_a_disk_that_fails_for_good_keeps_every_committed_row_whole(
     assert fails_at > 20
 
 
-def sweep_until_failure(directory: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> int | None:
-    """Write a sweep to `disk`; return the runs committed when it failed, None when it did not."""
+def sweep_until_failure(directory: Path, broken: Disk, monkeypatch: pytest.MonkeyPatch) -> int | None:
+    """Write a sweep to the `broken` disk; return the runs committed when it failed, None when it did not."""
     store = DirectoryStore(directory)
     writer = writer_of(store, PLAN)
     failures: list[OutputError] = []
     with monkeypatch.context() as patch:
-        patch.setattr(module, "os", disk)
+        broken.install(patch)
         try:
             writer.begin()
             for outcome in OUTCOMES:
@@ -275,7 +280,7 @@ def sweep_until_failure(directory: Path, disk: Disk, monkeypatch: pytest.MonkeyP
             failures.append(error)
         finally:
             store.close()
-    assert all(isinstance(error, OutputFullError) is (disk.error != errno.EIO) for error in failures)
+    assert all(isinstance(error, OutputFullError) is (broken.error != errno.EIO) for error in failures)
     return writer.counts.rows if failures else None
 
 
@@ -286,7 +291,7 @@ def test_a_torn_tail_that_could_not_be_taken_back_is_gone_before_the_next_row(
     writer = writer_of(store, PLAN)
     writer.begin()
     with monkeypatch.context() as patch:
-        patch.setattr(module, "os", Disk(2, errno.EDQUOT, stuck=True))
+        Disk(2, errno.EDQUOT, stuck=True).install(patch)
         with pytest.raises(OutputFullError):
             writer.write_run(OUTCOMES[0])
     assert not EXPECTED["runs.csv"].startswith(store.read("runs.csv") + b"\n")
@@ -313,7 +318,7 @@ def test_the_disk_is_waited_for_at_most_once_a_second_and_at_the_end(
     store = DirectoryStore(tmp_path, clock=lambda: now[0])
     writer = writer_of(store, PLAN)
     writer.begin()
-    monkeypatch.setattr(module, "os", Waits(0))
+    Waits(0).install(monkeypatch)
     for time_s, outcome in zip((0.0, 0.4, 0.999, 1.0), OUTCOMES, strict=True):
         now[0] = time_s
         writer.write_run(outcome)

@@ -41,6 +41,8 @@ ORDER = (
     "pumped",
     "targets",
     "handle",
+    "calls",
+    "result_set",
 )
 """Each part of henad_web may import only itself and those before it."""
 

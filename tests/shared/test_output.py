@@ -222,7 +222,7 @@ def test_series_go_before_their_row_and_the_summary_before_the_manifest() -> Non
     store = _JournalStore()
     writer = writer_of(store, PLAN)
     writer.begin()
-    assert store.calls == ["sync", "replace manifest.json"]
+    assert store.calls == ["replace manifest.json", "sync"]
     store.calls.clear()
     writer.write_run(outcome_of(PLAN, 0))
     assert store.calls == ["append series.csv", "append runs.csv", "flush"]

@@ -1,0 +1,130 @@
+"""Whole pieces of work in one call: a blocking run, a dry run, a merge.
+
+Owns nothing but the delegation: a target does the work, and says where it cannot.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from henad_web.channel import SweepEvent, SweepWarning
+from henad_web.explore.measure import MeasurePlan
+from henad_web.handle import SweepProgress, planned, reused
+from henad_web.output.earlier import EarlierResults
+from henad_web.output.places import DirectoryOutput, MemoryOutput, OutputPlace
+from henad_web.output.resuming import resumption_of
+from henad_web.run.options import SweepRunOptions
+from henad_web.run.outlining import make_outline
+from henad_web.run.probe import Probe
+from henad_web.targets import Target, current
+
+if TYPE_CHECKING:
+    from henad_web.explore.spec import SweepSpec
+    from henad_web.model.entry import ModelEntry
+    from henad_web.output.record import SweepRecord
+    from henad_web.results.merging import MergeReport
+    from henad_web.run.outline import SweepOutline
+
+__all__ = ["merge", "plan_spec", "run_spec"]
+
+
+def run_spec(
+    entry: ModelEntry,
+    spec: SweepSpec,
+    *,
+    output: OutputPlace | None = None,
+    options: SweepRunOptions | None = None,
+    progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
+    resume: bool = False,
+) -> SweepRecord:
+    """Run `spec` to its end and return its record; for hosts that may block.
+
+    Args:
+        entry: The model the spec names.
+        spec: The study.
+        output: Where the files go, memory when None.
+        options: Settings that change no result.
+        progress: Called with each event and, about five times a second, with the progress.
+        resume: Whether to go on with results that are in `output`; without any there the sweep just starts.
+
+    Raises:
+        NeedsNativeError: This target must not block.
+        SweepFailedError: The sweep ended on its own error.
+        SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
+        HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
+    """
+    return current().run_spec(
+        entry,
+        spec,
+        output=output or MemoryOutput(),
+        options=options or SweepRunOptions(),
+        progress=progress,
+        resume=resume,
+    )
+
+
+def plan_spec(
+    entry: ModelEntry,
+    spec: SweepSpec,
+    *,
+    output: OutputPlace | None = None,
+    options: SweepRunOptions | None = None,
+    target: Target | None = None,
+    resume: bool = False,
+) -> SweepOutline:
+    """Plan and probe `spec` without running or writing anything, and return the outline a sweep of it would have.
+
+    With `resume`, results in `output` count as a resume would skip them.
+
+    Raises:
+        ProbeError: None of the configs tried can be built.
+        HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
+    """
+    target = current() if target is None else target
+    options = SweepRunOptions() if options is None else options
+    target.check(entry, options)
+    plan = planned(entry, spec)
+    earlier: EarlierResults | None = None
+    if resume and isinstance(output, DirectoryOutput) and target.holds_results(output.path):
+        store = target.open_results(output.path, force=options.force)
+        going_on = resumption_of(entry, store, options, spec)
+        earlier, options = going_on.earlier, going_on.options
+    else:
+        target.check_output(MemoryOutput() if output is None else output, force=options.force)
+        earlier = reused(plan, options, target)
+    probe = Probe(entry, plan).run_to_end()
+    measure = MeasurePlan.bind(plan, probe.columns)
+    if earlier is not None:
+        earlier.check_columns(measure.columns, measure.reducer_columns)
+    skipped = 0 if earlier is None else earlier.kept.counts.rows
+    resources = target.surroundings().resources
+    return make_outline(entry, plan, probe, measure, options, resources, skipped=skipped, dry_run=True)
+
+
+def merge(
+    inputs: Sequence[str | os.PathLike[str]],
+    output_dir: str | os.PathLike[str],
+    progress: Callable[[SweepWarning], None] | None = None,
+    *,
+    force: bool = False,
+) -> MergeReport:
+    """Merge shards of one sweep into the folder that the whole sweep would have left.
+
+    Missing runs are warned of and can be run by resuming the merged folder.
+
+    Args:
+        inputs: Directories of shards, in any order.
+        output_dir: An empty or new directory.
+        progress: Called with each warning; the report has them all as well.
+        force: Take over locks that a process on another host did not give back.
+
+    Raises:
+        NeedsNativeError: This target has no directories.
+        MergeError: The inputs are not shards of one sweep, or a row is not one of its shard; nothing was written.
+        LockedError: Somebody writes into one of the directories.
+        HoldsResultsError: `output_dir` holds results already.
+        OutputError: Something cannot be read or written.
+    """
+    return current().merge(inputs, output_dir, progress=progress, force=force)
