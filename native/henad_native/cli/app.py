@@ -13,6 +13,7 @@ from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.running import run_command
 from henad_native.cli.schemas import schema_command
 from henad_native.cli.showing import models_command
+from henad_native.cli.verifying import verify_command
 from henad_web.errors import HenadError, describe
 
 __all__ = ["app", "main"]
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.command("run")(run_command)
 app.command("models")(models_command)
+app.command("verify")(verify_command)
 app.command("schema")(schema_command)
 app.command("serve")(serve_command)
 app.command("page")(page_command)

@@ -1,0 +1,117 @@
+"""Results as tables of pandas, Arrow, Parquet and xarray: every cell of the files, with units and provenance."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pyarrow.parquet
+import pytest
+import xarray
+
+import henad_web as hw
+from tests.shared.reference_folder import reference_files
+from tests.shared.toy_models import Inverse, entry_of
+
+
+@pytest.fixture
+def results() -> hw.ResultSet:
+    return hw.ResultSet.from_files(reference_files())
+
+
+def test_pandas_runs_hold_every_column_typed_and_in_order(results: hw.ResultSet) -> None:
+    frame = results.to_pandas()
+    assert list(frame.columns) == list(results.runs.columns)
+    assert len(frame) == 4
+    assert frame["seed"].dtype == np.uint64
+    assert frame["infection_rate"].dtype == np.float32
+    assert frame["status"].dtype == "category"
+    assert frame["Infected:final"].tolist() == [135, 156, 114, 126]
+    assert frame.attrs["plan_hash"] == results.manifest.plan.plan_hash
+
+
+def test_pandas_series_are_long_with_the_run_beside_each_sample(results: hw.ResultSet) -> None:
+    frame = results.series_frame()
+    assert list(frame.columns) == ["run_id", "config_id", "rep", "tick", "Susceptible", "Infected", "Recovered"]
+    assert len(frame) == 20
+    rows = frame[(frame["config_id"] == 1) & (frame["rep"] == 0)]
+    assert rows["Infected"].tolist() == [2, 107, 205, 164, 114]
+    assert set(rows["run_id"]) == {2}
+
+
+def test_arrow_and_parquet_carry_types_units_and_provenance(results: hw.ResultSet, tmp_path: Path) -> None:
+    for table, rows in (("runs", 4), ("series", 20)):
+        path = tmp_path / f"{table}.parquet"
+        results.to_parquet(path, table)
+        read = pyarrow.parquet.read_table(path)
+        assert read.num_rows == rows
+        assert read.equals(results.to_arrow(table))
+        assert read.schema.metadata[b"henad.model"] == b"sir"
+    runs = results.to_arrow()
+    assert runs.schema.field("wall_ms").metadata == {b"units": b"ms"}
+    assert runs.column("seed").to_pylist() == results.runs["seed"].tolist()
+    assert pandas.read_parquet(tmp_path / "runs.parquet")["run_key"].tolist() == results.runs["run_key"].tolist()
+    with pytest.raises(hw.UsageError, match="no table 'summary'"):
+        results.to_arrow("summary")
+
+
+def test_xarray_lays_series_out_by_config_replicate_and_tick(results: hw.ResultSet) -> None:
+    data = results.to_xarray()
+    assert isinstance(data, xarray.Dataset)
+    assert dict(data.sizes) == {"config": 2, "replicate": 2, "tick": 5}
+    assert data["Infected"].dims == ("config", "replicate", "tick")
+    for run in results.runs:
+        cell = data["Infected"].sel(config=run.run.config_id, replicate=run.run.rep)
+        assert cell.values.tolist() == results.series(run.run.run_id)["Infected"].tolist()
+    assert data["infection_rate"].values.tolist() == [np.float32(0.2), np.float32(0.4)]
+    assert data["Infected:final"].values.tolist() == [[135, 156], [114, 126]]
+    assert (data["tick"].attrs["units"], data["wall_ms"].attrs["units"]) == ("tick", "ms")
+    assert data["infection_rate"].attrs["long_name"] == "Infection Rate"
+    assert data.attrs["schema_hash"] == "6ff1dc3971fd0a96"
+    assert hw.parse_spec(data.attrs["spec"]).spec == results.spec
+
+
+def test_a_run_that_ended_early_and_one_without_a_row_are_nan() -> None:
+    files = reference_files()
+    series = b"".join(line for line in files["series.csv"].splitlines(keepends=True) if not line.startswith(b"1,2"))
+    runs = b"".join(files["runs.csv"].splitlines(keepends=True)[:4])
+    data = hw.ResultSet.from_files({**files, "series.csv": series, "runs.csv": runs}).to_xarray()
+    assert np.isnan(data["Infected"].sel(config=0, replicate=1, tick=20))
+    assert data["Infected"].sel(config=0, replicate=1, tick=15) == 198
+    assert np.isnan(data["Infected"].sel(config=1, replicate=1)).all()
+    assert data["run_id"].values.tolist() == [[0, 1], [2, -1]]
+    assert data["status"].values.tolist() == [["ok", "ok"], ["ok", ""]]
+
+
+def test_columns_of_one_name_are_kept_apart() -> None:
+    entry = entry_of(Inverse, stats=("Inverse",))
+    study = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=3), measure=hw.MeasureSettings(stats_every=1))
+    files = hw.run_spec(entry, study).files
+    assert files is not None
+    clash = {name: content.replace(b"Inverse", b"value") for name, content in files.items()}
+    results = hw.ResultSet.from_files(clash, models=hw.ModelSet([entry]))
+    data = results.to_xarray()
+    assert data["value"].dims == ("config",)
+    assert data["stat.value"].dims == ("config", "replicate", "tick")
+    assert results.to_arrow("series").column_names == ["run_id", "config_id", "rep", "tick", "value"]
+
+
+def test_a_missing_library_is_named_with_the_extra_that_brings_it(
+    results: hw.ResultSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> object:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    for call, library in (
+        (results.to_pandas, "pandas"),
+        (results.series_frame, "pandas"),
+        (results.to_arrow, "pyarrow"),
+        (results.to_xarray, "xarray"),
+    ):
+        with pytest.raises(
+            hw.NeedsExtraError, match=rf"needs {library}; install it with: pip install 'henad-web\[data\]'"
+        ):
+            call()
