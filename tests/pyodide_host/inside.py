@@ -32,6 +32,7 @@ def run_tests(wanted: Iterable[str], send: Send, breathe: Breathe) -> int:
     node_ids = list(wanted)
     files = sorted({node_id.partition("::")[0] for node_id in node_ids})
     options = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-qq", "--tb=no", "--no-summary"]
+    options.append("--continue-on-collection-errors")
     return int(pytest.main([*options, *files], plugins=[_Reporter(node_ids, send, breathe)]))
 
 

@@ -26,6 +26,7 @@ __all__ = ["BrowserSession", "Outcome"]
 
 PACKAGES = ("numpy", "msgspec", "henad-web", "pytest", "hypothesis")
 KEPT_OUTPUT_LINES = 20
+BOOT_S = 180.0
 
 
 class BrowserError(Exception):
@@ -54,7 +55,7 @@ class BrowserSession:
         root: Root of the repository.
         wanted: Node ids of the tests to run.
         chromium: Path of Chromium.
-        stall_s: Seconds without any message after which the page counts as stalled.
+        stall_s: Seconds without any message, once Python has started, after which the page counts as stalled.
     """
 
     def __init__(self, root: Path, wanted: Sequence[str], *, chromium: str, stall_s: float) -> None:
@@ -125,16 +126,18 @@ class BrowserSession:
         return page
 
     async def _watch(self, page: Page) -> None:
-        silent_s = 0.0
+        silent_s, patience_s = 0.0, BOOT_S
         while not self._stop.is_set():
             try:
                 message = await asyncio.wait_for(self._message.get(), timeout=0.25)
             except TimeoutError:
                 silent_s += 0.25
-                if silent_s >= self._stall_s:
-                    raise BrowserError(f"the page said nothing for {self._stall_s:.0f} s") from None
+                if silent_s >= patience_s:
+                    raise BrowserError(f"the page said nothing for {patience_s:.0f} s") from None
                 continue
             silent_s = 0.0
+            if message["kind"] == "collected":
+                patience_s = self._stall_s
             if self._take(message):
                 return
 

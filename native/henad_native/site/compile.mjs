@@ -6,13 +6,14 @@ import { pathToFileURL } from "node:url";
 
 const [folder, jobsFile] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(join(folder, "pyodide.mjs")).href);
-// A fixed seed gives sets of constants one order, and so equal bytes from equal sources.
-const pyodide = await loadPyodide({ indexURL: `${folder}/`, env: { PYTHONHASHSEED: "0", HOME: "/home" } });
-await pyodide.runPythonAsync(await readFile(new URL("bytecode.py", import.meta.url), "utf8"));
-const compiledZip = pyodide.globals.get("compiled_zip");
+const program = await readFile(new URL("bytecode.py", import.meta.url), "utf8");
 for (const { source, target, location, keepSources } of JSON.parse(await readFile(jobsFile, "utf8"))) {
+  // Equal bytes from equal sources: a fixed seed gives sets of constants one order, and a fresh interpreter for each
+  // job the same strings shared, which the bytes show.
+  const pyodide = await loadPyodide({ indexURL: `${folder}/`, env: { PYTHONHASHSEED: "0", HOME: "/home" } });
+  pyodide.runPython(program);
   const content = pyodide.runPython("lambda data: data.to_bytes()")(new Uint8Array(await readFile(source)));
-  const result = compiledZip.callKwargs(content, { location, keep_sources: keepSources });
+  const result = pyodide.globals.get("compiled_zip").callKwargs(content, { location, keep_sources: keepSources });
   await writeFile(target, result.toJs());
 }
 process.exit(0);

@@ -12,7 +12,7 @@ import msgspec
 
 from henad_native.site.errors import PinError
 
-__all__ = ["Group", "PinnedFile", "PinnedPackage", "pinned_files"]
+__all__ = ["Bytecode", "Group", "PinnedFile", "PinnedPackage", "pinned_files"]
 
 
 class Group(StrEnum):
@@ -20,6 +20,14 @@ class Group(StrEnum):
 
     PAGE = "page"
     TESTS = "tests"
+
+
+class Bytecode(StrEnum):
+    """Whether a wheel is compiled for the page, and what becomes of its sources."""
+
+    NONE = "none"
+    BESIDE = "beside"
+    INSTEAD = "instead"
 
 
 class PinnedPackage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,12 +38,14 @@ class PinnedPackage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         version: Version.
         imports: Names that it makes importable.
         depends: Names of the packages that are loaded with it.
+        bytecode: Whether it is compiled; beside its sources if it is one that reads or shows them.
     """
 
     name: str
     version: str
     imports: tuple[str, ...]
     depends: tuple[str, ...] = ()
+    bytecode: Bytecode = Bytecode.NONE
 
 
 class PinnedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from henad_native.site.fetch import cache_folder, fetch_files
 from henad_native.site.package_lock import lock_entry, package_lock
-from henad_native.site.pins import Group, PinnedFile, PinnedPackage
+from henad_native.site.pins import Bytecode, PinnedFile, PinnedPackage
 from henad_native.site.precompile import BytecodeJob, CompileError, compile_all
 from henad_native.site.wheel import package_wheel
 
@@ -45,18 +45,17 @@ class _Wheel:
     name: str
     content: bytes
     package: PinnedPackage
-    keep_sources: bool
 
     @property
     def job(self) -> BytecodeJob:
-        return BytecodeJob(content=self.content, location=PACKAGES_LOCATION, keep_sources=self.keep_sources)
+        keep_sources = self.package.bytecode is Bytecode.BESIDE
+        return BytecodeJob(content=self.content, location=PACKAGES_LOCATION, keep_sources=keep_sources)
 
     def compiled(self, content: bytes) -> _Wheel:
         # The name changes with the content, so that nothing a browser kept of another build is taken for it.
         digest = hashlib.sha256(content).hexdigest()[:12]
         name, version, *rest = self.name.split("-")
-        tags = "-".join(rest[-3:])
-        return _Wheel(f"{name}-{version}-0x{digest}-{tags}", content, self.package, self.keep_sources)
+        return _Wheel(f"{name}-{version}-0x{digest}-{'-'.join(rest[-3:])}", content, self.package)
 
 
 def vendor_folder(wanted: Sequence[PinnedFile], *, cache: Path | None = None) -> VendorFolder:
@@ -74,8 +73,7 @@ def vendor_folder(wanted: Sequence[PinnedFile], *, cache: Path | None = None) ->
     folder = next(file.folder for file in wanted if file.name == LOCK)
     core = {name: fetched[f"{folder}/{name}"].read_bytes() for name in CORE}
     others = [file for file in wanted if file.package is None and file.name not in core]
-    wheels = [*_pinned_wheels(wanted, fetched), _own_wheel()]
-    library, wheels, note = _compiled(core, wheels, kept)
+    library, wheels, note = _compiled(core, _wheels(wanted, fetched), kept)
     entries = [lock_entry(wheel.package, wheel.name, wheel.content) for wheel in wheels]
     core = {**core, STANDARD_LIBRARY: library, LOCK: package_lock(core[LOCK], entries)}
     files = {f"{folder}/{name}": content for name, content in core.items()}
@@ -84,19 +82,11 @@ def vendor_folder(wanted: Sequence[PinnedFile], *, cache: Path | None = None) ->
     return VendorFolder(files=files, interpreter=f"{folder}/pyodide.mjs", note=note)
 
 
-def _pinned_wheels(wanted: Sequence[PinnedFile], fetched: Mapping[str, Path]) -> list[_Wheel]:
-    # Test tools read their own sources; the page's packages are wanted small.
-    return [
-        _Wheel(file.name, fetched[file.path].read_bytes(), file.package, file.group is Group.TESTS)
-        for file in wanted
-        if file.package is not None
-    ]
-
-
-def _own_wheel() -> _Wheel:
-    # A failing run's note and traceback name lines of a model's source, so the sources stay.
-    wheel = package_wheel()
-    return _Wheel(wheel.name, wheel.content, wheel.package, keep_sources=True)
+def _wheels(wanted: Sequence[PinnedFile], fetched: Mapping[str, Path]) -> list[_Wheel]:
+    own = package_wheel()
+    pinned = [(file, file.package) for file in wanted if file.package is not None]
+    wheels = [_Wheel(file.name, fetched[file.path].read_bytes(), package) for file, package in pinned]
+    return [*wheels, _Wheel(own.name, own.content, own.package)]
 
 
 def _compiled(core: Mapping[str, bytes], wheels: list[_Wheel], cache: Path) -> tuple[bytes, list[_Wheel], str | None]:
@@ -106,8 +96,9 @@ def _compiled(core: Mapping[str, bytes], wheels: list[_Wheel], cache: Path) -> t
         (compiled,) = compile_all([job], interpreter=core, cache=cache)
         # The rest is compiled by an interpreter that already starts from bytecode, three times as fast.
         quick = {**core, STANDARD_LIBRARY: compiled}
-        contents = compile_all([wheel.job for wheel in wheels], interpreter=quick, cache=cache)
+        chosen = [wheel for wheel in wheels if wheel.package.bytecode is not Bytecode.NONE]
+        contents = compile_all([wheel.job for wheel in chosen], interpreter=quick, cache=cache)
     except CompileError as error:
         return library, wheels, f"built from source, the page starts slower: {error}"
-    renamed = [wheel.compiled(content) for wheel, content in zip(wheels, contents, strict=True)]
-    return compiled, renamed, None
+    by_name = {wheel.name: wheel.compiled(content) for wheel, content in zip(chosen, contents, strict=True)}
+    return compiled, [by_name.get(wheel.name, wheel) for wheel in wheels], None

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import henad_web
-from henad_native.site.pins import PinnedPackage
+from henad_native.site.pins import Bytecode, PinnedPackage
 
 __all__ = ["BuiltWheel", "deterministic_zip", "package_wheel"]
 
@@ -49,7 +49,14 @@ def package_wheel() -> BuiltWheel:
     release = version("henad-web")
     content = deterministic_zip({**modules, **_dist_info(release, modules)})
     digest = hashlib.sha256(content).hexdigest()
-    package = PinnedPackage(name="henad-web", version=release, imports=("henad_web",), depends=("numpy", "msgspec"))
+    # A failing run's note and traceback show lines of a model's source, so the sources stay.
+    package = PinnedPackage(
+        name="henad-web",
+        version=release,
+        imports=("henad_web",),
+        depends=("numpy", "msgspec"),
+        bytecode=Bytecode.BESIDE,
+    )
     return BuiltWheel(name=f"henad_web-{release}-0x{digest[:12]}-py3-none-any.whl", content=content, package=package)
 
 
