@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ from henad_web.output.earlier import EarlierResults, reusable
 from henad_web.output.places import MemoryOutput, OutputPlace
 from henad_web.output.record import SweepEnd
 from henad_web.output.resuming import resumption_of
+from henad_web.output.store import MemoryStore
+from henad_web.results.recognition import usual_names
 from henad_web.run.active_runs import ActiveRun, ActiveRuns
 from henad_web.run.control import SweepControl
 from henad_web.run.lanes import RunView
@@ -143,6 +145,39 @@ class SweepRun:
         options = SweepRunOptions() if options is None else options
         target.check(entry, dataclasses.replace(options, reuse=None))
         store = target.open_results(path, force=options.force)
+        going_on = resumption_of(entry, store, options, spec)
+        return cls._run(entry, going_on.plan, store, going_on.options, target, going_on.earlier)
+
+    @classmethod
+    def resume_files(
+        cls,
+        entry: ModelEntry,
+        files: Mapping[str, bytes],
+        options: SweepRunOptions | None = None,
+        *,
+        spec: SweepSpec | None = None,
+        target: Target | None = None,
+    ) -> SweepRun:
+        """Go on with the results in `files`, content by name, in memory; `resume_directory` says how.
+
+        Args:
+            entry: The model of the results.
+            files: Files of a result set, known by content; they stay as they are.
+            options: Settings that change no result.
+            spec: A spec with more replicates or another timeout; None for the recorded one.
+            target: The platform, the current one when None.
+
+        Raises:
+            MissingFileError: There is no manifest.
+            DuplicateFileError: Two files are the same part.
+            ResumeError: A check failed; its class says which.
+            ManifestError: The manifest cannot be read.
+            ModelMismatchError: The results are of another model.
+        """
+        target = current() if target is None else target
+        options = SweepRunOptions() if options is None else options
+        target.check(entry, dataclasses.replace(options, reuse=None))
+        store = MemoryStore(usual_names(files))
         going_on = resumption_of(entry, store, options, spec)
         return cls._run(entry, going_on.plan, store, going_on.options, target, going_on.earlier)
 

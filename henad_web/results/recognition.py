@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -18,13 +18,13 @@ from henad_web.output.manifest import FORMAT
 from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
 from henad_web.results.errors import DuplicateFileError, MissingFileError
 
-__all__ = ["Opener", "ResultFiles", "openers_of", "recognise"]
+__all__ = ["Opener", "ResultFiles", "openers_of", "recognise", "usual_names"]
 
 Opener = Callable[[], BinaryIO]
 """Opens one file from its start; the caller closes it."""
 
 REQUIRED = (MANIFEST, RUNS)
-"""Without these there is no result set; a folder may lack the others."""
+"""Parts of every result set, but for the table of runs of one whose writer died before it made it."""
 
 _HEAD_BYTES = 64
 
@@ -46,14 +46,25 @@ class ResultFiles:
     """The parts of one result set.
 
     Attributes:
-        parts: Opener of each part by its usual name; always those of `REQUIRED`.
+        parts: Opener of each part by its usual name; always that of the manifest.
         ignored: Names of files that are no part.
+        names: Names of all files.
         path: Directory or archive they come from, None for memory.
     """
 
     parts: Mapping[str, Opener]
     ignored: tuple[str, ...] = ()
-    path: str | None = field(default=None)
+    names: tuple[str, ...] = ()
+    path: str | None = None
+
+    def check_runs(self) -> None:
+        """Make sure that there is a table of runs.
+
+        Raises:
+            MissingFileError: There is none.
+        """
+        if RUNS not in self.parts:
+            raise MissingFileError([RUNS], self.names, self.path)
 
     def read(self, part: str) -> bytes:
         """Return the whole content of `part`."""
@@ -70,6 +81,17 @@ def _opener(content: bytes) -> Opener:
     return lambda: io.BytesIO(content)
 
 
+def usual_names(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the parts of the result set in `files`, content by usual name; whatever else is there is left out.
+
+    Raises:
+        DuplicateFileError: Two files are the same part.
+        MissingFileError: There is no manifest.
+    """
+    found = recognise(openers_of(files))
+    return {part: found.read(part) for part in RESULT_NAMES if part in found.parts}
+
+
 def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_names: bool = False) -> ResultFiles:
     """Return which of `files` is which part.
 
@@ -81,7 +103,7 @@ def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_na
 
     Raises:
         DuplicateFileError: Two files are the same part.
-        MissingFileError: There is no manifest or no table of runs.
+        MissingFileError: There is no manifest.
     """
     candidates: dict[str, list[str]] = {}
     undecided: list[tuple[str, tuple[str, ...]]] = []
@@ -98,10 +120,11 @@ def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_na
         if named or missing:
             candidates.setdefault((named or missing)[0], []).append(name)
     chosen = {part: _only(part, names, prefer_names=prefer_names) for part, names in candidates.items()}
-    _check_required(chosen, files, path)
+    if MANIFEST not in chosen:
+        raise MissingFileError([part for part in REQUIRED if part not in chosen], sorted(files), path)
     ignored = tuple(name for name in files if name not in chosen.values())
     parts = {part: files[name] for part, name in chosen.items()}
-    return ResultFiles(parts=parts, ignored=ignored, path=path)
+    return ResultFiles(parts=parts, ignored=ignored, names=tuple(sorted(files)), path=path)
 
 
 def _only(part: str, names: list[str], *, prefer_names: bool) -> str:
@@ -110,12 +133,6 @@ def _only(part: str, names: list[str], *, prefer_names: bool) -> str:
     if prefer_names and part in names:
         return part
     raise DuplicateFileError(part, names)
-
-
-def _check_required(chosen: Mapping[str, str], files: Iterable[str], path: str | None) -> None:
-    missing = [part for part in REQUIRED if part not in chosen]
-    if missing:
-        raise MissingFileError(missing, sorted(files), path)
 
 
 def _kinds(name: str, opener: Opener) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ by whoever opens them. Writes nothing.
 
 from __future__ import annotations
 
+import io
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -94,13 +95,16 @@ class RecordedResults:
 
         Raises:
             ManifestError: The manifest cannot be read.
+            MissingFileError: There is no table of runs, and no writer died that would have made it.
             ResultsError: A table is not what a sweep writes.
         """
         self._files, self._models, self._budget, self._is_live = files, models, series_budget, is_live
         self.path, self.ignored = files.path, files.ignored
         self.manifest = Manifest.read(files.read(MANIFEST))
         self._layout = layout_of(self.manifest)
-        with files.parts[RUNS]() as stream:
+        if self._has_ended:
+            files.check_runs()
+        with self.runs_reader()() as stream:
             self.runs = RecordedRuns(stream, self._layout)
         self._series = SeriesFile(files.parts.get(SERIES), self.stat_columns)
         self._kept: dict[int, RecordedSeries] = {}
@@ -191,7 +195,7 @@ class RecordedResults:
             ResultsError: The table is not what a sweep writes.
         """
         opener = self._files.parts.get(SUMMARY) if self._has_ended else None
-        return RecordedSummary.read(opener, self._files.parts[RUNS], self._layout)
+        return RecordedSummary.read(opener, self.runs_reader(), self._layout)
 
     @property
     def held_series_count(self) -> int:
@@ -307,8 +311,8 @@ class RecordedResults:
         return f"henad verify {shlex.quote(self.path or 'DIR')} --run {run_id}"
 
     def runs_reader(self) -> Opener:
-        """Return an opener of runs.csv as it stands."""
-        return self._files.parts[RUNS]
+        """Return an opener of runs.csv as it stands; empty where a writer died before it made one."""
+        return self._files.parts.get(RUNS, io.BytesIO)
 
     def _checked_entry(self) -> ModelEntry:
         if not self.schema_matches:

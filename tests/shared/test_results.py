@@ -149,6 +149,12 @@ def test_a_table_of_no_more_than_a_header_has_no_runs(files: dict[str, bytes], k
     assert not results.is_complete
 
 
+def test_a_writer_that_died_before_its_tables_left_no_runs(files: dict[str, bytes]) -> None:
+    results = hw.ResultSet.from_files({"manifest.json": with_status(files, "running")["manifest.json"]})
+    assert (results.status, len(results.runs), len(results.summary)) == ("interrupted", 0, 0)
+    assert list(results.all_series()) == []
+
+
 def test_what_a_dead_process_left_running_is_interrupted(files: dict[str, bytes]) -> None:
     results = hw.ResultSet.from_files(with_status(files, "running"))
     assert results.status == "interrupted"

@@ -1,0 +1,90 @@
+"""A result set in memory, such as a page exports and opens: it goes on wherever it is opened, to the same bytes."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+import henad_web as hw
+from henad_web.results.archive import pack, unpack
+from tests.shared.hosts import Host
+from tests.shared.reference_folder import reference_files
+
+
+def interrupted(host: Host, entry: hw.ModelEntry, spec: hw.SweepSpec, runs: int) -> dict[str, bytes]:
+    """Return the files of a sweep that was aborted once at least `runs` runs were written."""
+    run = host.start(entry, spec)
+    host.until(run, lambda: run.progress().runs_done >= runs)
+    run.abort()
+    files = host.record(run).files
+    assert files is not None
+    return files
+
+
+def finished(host: Host, run: hw.SweepRun) -> dict[str, bytes]:
+    files = host.record(run).files
+    assert files is not None
+    return files
+
+
+@pytest.mark.parametrize("runs", [0, 2])
+def test_an_aborted_sweep_goes_on_from_its_zip_to_the_bytes_of_a_whole_one(
+    host: Host, stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec, runs: int
+) -> None:
+    archive = pack(interrupted(stepped, models["sir"], small_sir, runs))
+    assert len(hw.ResultSet.from_files(unpack(archive)).runs) >= runs
+    run = hw.SweepRun.resume_files(models["sir"], unpack(archive), target=host.target)
+    assert hw.masked(finished(host, run)) == hw.masked(stepped.files(models["sir"], small_sir))
+
+
+def test_names_do_not_count_and_the_files_given_stay_as_they_are(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec
+) -> None:
+    files = interrupted(stepped, models["sir"], small_sir, 1)
+    renamed = {f"({number}) {name}": content for number, (name, content) in enumerate(files.items())}
+    before = dict(renamed)
+    run = hw.SweepRun.resume_files(models["sir"], {**renamed, "notes": b""}, target=stepped.target)
+    assert list(finished(stepped, run)) == ["runs.csv", "series.csv", "summary.csv", "manifest.json"]
+    assert renamed == before
+
+
+def test_a_torn_tail_is_repaired(stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec) -> None:
+    whole = stepped.files(models["sir"], small_sir)
+    torn = {**whole, "runs.csv": whole["runs.csv"][:-7], "series.csv": whole["series.csv"][:-3]}
+    run = hw.SweepRun.resume_files(models["sir"], torn, target=stepped.target)
+    assert hw.masked(finished(stepped, run)) == hw.masked(whole)
+
+
+def test_more_replicates_reuse_the_rows_there_are(stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec) -> None:
+    more = msgspec.structs.replace(small_sir, run=msgspec.structs.replace(small_sir.run, replicates=3))
+    run = hw.SweepRun.resume_files(
+        models["sir"], stepped.files(models["sir"], small_sir), spec=more, target=stepped.target
+    )
+    events = stepped.drain(run)
+    ran = [event.outcome.run.run_id for event in events if isinstance(event, hw.RunFinished)]
+    assert ran == [2, 5, 8]
+    last = events[-1]
+    assert isinstance(last, hw.Finished)
+    assert last.record.files is not None
+    assert hw.masked(last.record.files) == hw.masked(stepped.files(models["sir"], more))
+
+
+def test_a_folder_of_the_reference_engine_goes_on_and_says_that_another_build_began_it(
+    stepped: Host, models: hw.ModelSet
+) -> None:
+    files = reference_files()
+    cut = {**files, "runs.csv": b"".join(files["runs.csv"].splitlines(keepends=True)[:3])}
+    run = hw.SweepRun.resume_files(models["sir"], cut, target=stepped.target)
+    events = stepped.drain(run)
+    warned = [event.warning for event in events if isinstance(event, hw.Warned)]
+    assert [warning.role for warning in warned if isinstance(warning, hw.BuildChanged)] == ["engine"]
+    last = events[-1]
+    assert isinstance(last, hw.Finished)
+    assert last.record.files is not None
+    results = hw.ResultSet.from_files(last.record.files)
+    assert results.is_complete
+    old = hw.ResultSet.from_files(files)
+    for name in ("run_key", "seed", "Infected:final", "Susceptible:max", "ticks"):
+        assert results.runs[name].tolist() == old.runs[name].tolist()
+    assert last.record.files["series.csv"] == files["series.csv"]
+    assert [(session.skipped, session.ran) for session in results.manifest.sessions] == [(0, 4), (2, 2)]
