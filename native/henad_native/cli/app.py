@@ -9,12 +9,14 @@ import typer
 
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
+from henad_native.cli.merging import merge_command
 from henad_native.cli.pages import page_command, serve_command
+from henad_native.cli.resuming import resume_command
 from henad_native.cli.running import run_command
 from henad_native.cli.schemas import schema_command
 from henad_native.cli.showing import models_command
 from henad_native.cli.verifying import verify_command
-from henad_web.errors import HenadError, describe
+from henad_web.errors import HenadError
 
 __all__ = ["app", "main"]
 
@@ -27,6 +29,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("run")(run_command)
+app.command("resume")(resume_command)
+app.command("merge")(merge_command)
 app.command("models")(models_command)
 app.command("verify")(verify_command)
 app.command("schema")(schema_command)
@@ -56,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.BAD_COMMAND_LINE
     except HenadError as error:
-        for line in describe(error).splitlines():
+        for line in str(error).splitlines():
             print(f"error: {line}", file=sys.stderr)
         return ExitCode.ERROR
     return ExitCode.FINE
