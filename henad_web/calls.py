@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from henad_web.results.merging import MergeReport
     from henad_web.run.outline import SweepOutline
 
-__all__ = ["merge", "plan_spec", "run_spec"]
+__all__ = ["merge", "plan_spec", "resume_directory", "run_spec"]
 
 
 def run_spec(
@@ -62,6 +62,30 @@ def run_spec(
         options=options or SweepRunOptions(),
         progress=progress,
         resume=resume,
+    )
+
+
+def resume_directory(
+    entry: ModelEntry,
+    path: str | os.PathLike[str],
+    *,
+    options: SweepRunOptions | None = None,
+    progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
+) -> SweepRecord:
+    """Go on with the results in the directory `path`, by their recorded spec, and return the record.
+
+    Args:
+        entry: The model of the results.
+        path: Directory of results, whole or interrupted at any moment.
+        options: Settings that change no result.
+        progress: Called with each event and, about five times a second, with the progress.
+
+    Raises:
+        HenadError: Whatever `run_spec` and `SweepRun.resume_directory` raise.
+    """
+    output = DirectoryOutput(path)
+    return current().run_spec(
+        entry, None, output=output, options=options or SweepRunOptions(), progress=progress, resume=True
     )
 
 

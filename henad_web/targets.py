@@ -152,7 +152,7 @@ class Target(Protocol):
     def run_spec(
         self,
         entry: ModelEntry,
-        spec: SweepSpec,
+        spec: SweepSpec | None,
         *,
         output: OutputPlace,
         options: SweepRunOptions,
@@ -160,6 +160,14 @@ class Target(Protocol):
         resume: bool = False,
     ) -> SweepRecord:
         """Run a sweep to its end and return its record.
+
+        Args:
+            entry: The model.
+            spec: The study; None for the one recorded in `output`, which is then gone on with.
+            output: Where the files go.
+            options: Settings that change no result.
+            progress: Hears the news, None for nobody.
+            resume: Go on with results that are there.
 
         Raises:
             NeedsNativeError: This target must not block.
@@ -278,7 +286,7 @@ class PumpedTarget:
     def run_spec(
         self,
         entry: ModelEntry,
-        spec: SweepSpec,
+        spec: SweepSpec | None,
         *,
         output: OutputPlace,
         options: SweepRunOptions,

@@ -29,7 +29,7 @@ from henad_web.output.refusals import (
     RunOutsideShardError,
     SchemaChangedError,
     ShardChangedError,
-    UnknownRunError,
+    UnplannedRunError,
 )
 from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, index_runs, index_series
 from henad_web.output.tables import LEADING, MEASURED, NOTE, config_columns
@@ -251,7 +251,7 @@ def _mapped_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:
     unknown = np.flatnonzero((runs.config_ids >= configs) | (runs.reps >= replicates))
     if len(unknown):
         run_id, config_id, rep = (int(ids[unknown[0]]) for ids in (runs.run_ids, runs.config_ids, runs.reps))
-        raise UnknownRunError(path, run_id, config_id, rep, configs=configs, replicates=replicates)
+        raise UnplannedRunError(path, run_id, config_id, rep, configs=configs, replicates=replicates)
     run_ids = runs.config_ids * replicates + runs.reps
     outside = np.flatnonzero(run_ids % shard.count != shard.index)
     if len(outside):

@@ -54,6 +54,11 @@ class KeptRows:
         return int(self.run_ids[-1]) if len(self.run_ids) else -1
 
     @property
+    def has_written_ids(self) -> bool:
+        """Whether every id is the one that the files have."""
+        return np.array_equal(self.run_ids, self.written_ids)
+
+    @property
     def is_in_order(self) -> bool:
         """Whether both files have the rows in this order."""
         return all(bool(np.all(np.diff(starts) >= 0)) for starts in (self.run_starts, self._series_starts_of_some))
@@ -150,7 +155,7 @@ def kept_rows(
         counts=_counts(runs.status[rows]),
     )
     ends = None
-    if runs.columns is not None and series.header is not None and np.array_equal(kept.written_ids, run_ids):
+    if runs.columns is not None and series.header is not None and kept.has_written_ids:
         ends = _ends(runs, series, rows, groups[groups >= 0])
     return kept, ends
 

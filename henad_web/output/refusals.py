@@ -12,8 +12,8 @@ __all__ = [
     "ColumnsDifferError",
     "DuplicateRunError",
     "FolderChangedError",
-    "ModeChangedError",
     "MergedRowError",
+    "ModeChangedError",
     "NoResultsError",
     "NotASweepError",
     "PlanChangedError",
@@ -25,7 +25,7 @@ __all__ = [
     "SameShardError",
     "SchemaChangedError",
     "ShardChangedError",
-    "UnknownRunError",
+    "UnplannedRunError",
 ]
 
 
@@ -127,7 +127,7 @@ class ColumnsChangedError(ResumeError):
         )
 
 
-class UnknownRunError(ResumeError):
+class UnplannedRunError(ResumeError):
     """A row of a run that is not in the plan: config `config_id`, replicate `rep`."""
 
     def __init__(self, path: str, run_id: int, config_id: int, rep: int, *, configs: int, replicates: int) -> None:

@@ -79,30 +79,24 @@ class ResultsWriter:
         self._runs = RunsTable(plan, outline.reducer_columns)
         self._series = SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
-        self._last_id, self._is_in_order = -1, True
-        self._written = SpanBuilder()
-        manifest = opening_manifest(
+        self._last_id, self._is_in_order, self._has_kept, self._written = -1, True, False, SpanBuilder()
+        execution = execution_record(
+            outline, concurrency=concurrency, memory_budget=memory_budget, gpu_memory_budget=gpu_memory_budget
+        )
+        self._manifest = opening_manifest(
             plan=plan,
             entry=entry,
             outline=outline,
             spec_source=spec_source,
-            execution=execution_record(
-                outline,
-                concurrency=concurrency,
-                memory_budget=memory_budget,
-                gpu_memory_budget=gpu_memory_budget,
-            ),
+            execution=execution,
             runtime=runtime,
             provenance=provenance,
             argv=tuple(argv),
             started_unix_ms=self._now(),
             engine=engine,
         )
-        self._manifest = manifest if earlier is None else continued_manifest(manifest, earlier)
         if earlier is not None:
-            self._counts = earlier.kept.counts
-            self._last_id = earlier.kept.last_id
-            self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
+            self._go_on(earlier)
 
     @property
     def counts(self) -> Counts:
@@ -136,17 +130,24 @@ class ResultsWriter:
         if earlier is None:
             self._store.create(RUNS, self._runs.header)
             self._store.create(SERIES, self._series.header)
-        else:
+        elif not self._has_kept:  # rows are told by their places in the old tables, so that once must be enough
             self._keep(earlier)
+            self._has_kept = True
         self._store.sync()
         return lines
+
+    def _go_on(self, earlier: EarlierResults) -> None:
+        self._manifest = continued_manifest(self._manifest, earlier)
+        self._counts, self._last_id = earlier.kept.counts, earlier.kept.last_id
+        self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
 
     def _keep(self, earlier: EarlierResults) -> None:
         if earlier.ends is not None:
             self._store.adopt(RUNS, earlier.ends.runs)
             self._store.adopt(SERIES, earlier.ends.series)
             return
-        places = plan_places(self._plan)
+        stays = earlier.is_own and earlier.kept.has_written_ids
+        places = None if stays else plan_places(self._plan)
         headers = (self._runs.header, self._series.header)
         self._store.rewrite(kept_tables(earlier.reader, earlier.kept, headers, places))
 

@@ -102,16 +102,17 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: Me
     missing = _missing(shards, manifest.plan.runs)
     counts = _total([shard.kept.counts for shard in shards])
     store.open()
+    is_merged = False
     try:
         store.rewrite({RUNS: _merged(shards, RUNS), SERIES: _merged(shards, SERIES)})
         with store.reader(RUNS) as runs:
             store.replace(SUMMARY, summary_table(runs))
         store.sync()
         store.replace(MANIFEST, [_ended(manifest, counts, len(missing), context).to_bytes()])
-    except BaseException:
-        store.remove_results()
-        raise
+        is_merged = True
     finally:
+        if not is_merged:
+            store.remove_results()
         store.close()
     first = tuple(missing[:FIRST_MISSING].tolist())
     portable = manifest.model.portable is not False

@@ -42,9 +42,10 @@ class _Table:
         self._file = os.open(path, _NEW if size is None else _EXISTING, 0o666)
         self._size = self._end = size or 0
         self._is_synced = True
-        if size is not None:
+        if size is not None and os.fstat(self._file).st_size != size:
             self._is_synced = False
             self.take_back()
+        os.lseek(self._file, self._size, os.SEEK_SET)
 
     def write(self, data: bytes) -> None:
         if self._end != self._size:
@@ -98,6 +99,7 @@ class DirectoryStore:
         self._clock = clock
         self._lock = DirectoryLock(self._directory, wall_clock, force=force)
         self._staged = StagedTables(self._directory)
+        self._is_mended = False
         self._lines: tuple[str, ...] = ()
         self._tables: dict[str, _Table] = {}
         self._appended: dict[str, list[bytes]] = {}
@@ -181,10 +183,11 @@ class DirectoryStore:
             if self.stamp() != stamp:
                 self._lock.release()
                 raise FolderChangedError(self.path)
-        with self._mapped_errors():
-            self._staged.finish()
-            if not self._tables:
+        if not self._is_mended:  # only once: what is staged from now on is this store's own
+            with self._mapped_errors():
+                self._staged.finish()
                 self._staged.discard()
+            self._is_mended = True
         return self._lines
 
     def create(self, name: str, header: bytes) -> None:

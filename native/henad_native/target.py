@@ -17,7 +17,7 @@ from henad_native.directory import DirectoryStore
 from henad_native.lock import DirectoryLock
 from henad_native.threaded import ThreadedRunner
 from henad_web.channel import SweepEvent, SweepWarning
-from henad_web.errors import LockedError
+from henad_web.errors import LockedError, UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.spec import SweepSpec
 from henad_web.handle import SweepProgress, SweepRun
@@ -144,7 +144,7 @@ class NativeTarget:
     def run_spec(
         self,
         entry: ModelEntry,
-        spec: SweepSpec,
+        spec: SweepSpec | None,
         *,
         output: OutputPlace,
         options: SweepRunOptions,
@@ -159,8 +159,11 @@ class NativeTarget:
         """
 
         def start(options: SweepRunOptions) -> SweepRun:
-            if resume and isinstance(output, DirectoryOutput) and self.holds_results(output.path):
+            goes_on = resume and isinstance(output, DirectoryOutput) and self.holds_results(output.path)
+            if isinstance(output, DirectoryOutput) and (goes_on or spec is None):
                 return SweepRun.resume_directory(entry, output.path, options, spec=spec, target=self)
+            if spec is None:
+                raise UsageError("results in memory cannot be resumed; name a directory, or give a spec")
             return SweepRun.start(entry, spec, output=output, options=options, target=self)
 
         return run_blocking(start, options=options, progress=progress)

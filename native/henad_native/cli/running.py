@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
 import henad_web as hw
+from henad_native.cli.choices import (
+    Concurrent,
+    Force,
+    Memory,
+    Models,
+    Quiet,
+    RetryFailed,
+    Reuse,
+    ShardText,
+    given_options,
+)
 from henad_native.cli.consoles import message_console, print_line, result_console
 from henad_native.cli.display import choose_display
 from henad_native.cli.errors import BadOption
@@ -20,30 +31,45 @@ from henad_native.cli.narration import Narrator
 from henad_native.cli.summary import summary_table, written_files
 from henad_native.cli.texts import outline_lines, written_line
 
-__all__ = ["exit_code", "run_command"]
+__all__ = ["exit_code", "report", "run_command", "swept"]
+
+News = hw.SweepEvent | hw.SweepProgress
 
 
 def run_command(
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file (TOML).")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="An empty or new folder for the results.")],
-    concurrent: Annotated[
-        str | None, typer.Option("--concurrent", metavar="N|auto", help="Runs at once; else the spec's, else auto.")
-    ] = None,
-    memory: Annotated[
-        int | None, typer.Option("--memory", metavar="BYTES", min=1, help="Memory for all live runs together.")
-    ] = None,
-    models: Annotated[
-        str | None, typer.Option("--models", metavar="MODULE:NAME", help="Where the model is; else the examples.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only failures and the closing line.")] = False,
+    concurrent: Concurrent = None,
+    memory: Memory = None,
+    models: Models = None,
+    shard: ShardText = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with results in DIR, if there are any; SPEC may raise replicates.")
+    ] = False,
+    retry_failed: RetryFailed = False,
+    reuse: Reuse = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run every run of SPEC and write runs.csv, series.csv, summary.csv and manifest.json into DIR."""
+    if retry_failed and not resume and reuse is None:
+        raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
     known = load_models(models)
-    given = _given_options(concurrent, memory)
+    given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force)
     loaded = hw.load_spec(spec)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
-    record = _sweep(known.lookup(loaded.spec.model), loaded, out, options, quiet=quiet)
-    _report(record, quiet=quiet)
+    entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out))
+    try:
+        record = swept(
+            entry,
+            lambda progress: hw.run_spec(
+                entry, loaded.spec, output=output, options=options, progress=progress, resume=resume
+            ),
+            quiet=quiet,
+        )
+    except hw.PlanError as error:
+        raise hw.PlanError(loaded.locate(error.problems)) from error
+    report(record, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
 
 
@@ -54,21 +80,10 @@ def exit_code(report: hw.SweepReport) -> ExitCode:
     return ExitCode.FINE if report.counts.ok == report.counts.rows else ExitCode.RUNS_NOT_OK
 
 
-def _given_options(concurrent: str | None, memory: int | None) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    if concurrent is not None:
-        try:
-            given["concurrency"] = hw.parse_concurrency(concurrent)
-        except hw.ConcurrencyError as error:
-            raise BadOption("--concurrent", str(error)) from error
-    if memory is not None:
-        given["memory_budget"] = memory
-    return given
-
-
-def _sweep(
-    entry: hw.ModelEntry, loaded: hw.LoadedSpec, out: Path, options: hw.SweepRunOptions, *, quiet: bool
+def swept(
+    entry: hw.ModelEntry, sweep: Callable[[Callable[[News], None]], hw.SweepRecord], *, quiet: bool
 ) -> hw.SweepRecord:
+    """Return the record of `sweep`, which is given a listener, with its news shown as it runs; also when stopped."""
     display = choose_display(message_console(), quiet=quiet)
 
     def show_outline(outline: hw.SweepOutline) -> None:
@@ -76,13 +91,10 @@ def _sweep(
             for line in outline_lines(entry.name, outline):
                 display.tell(line)
 
-    output = hw.DirectoryOutput(str(out))
     narrator = Narrator(display=display, on_planned=show_outline)
     try:
         with _sigterm_as_sigint(), display:
-            return hw.run_spec(entry, loaded.spec, output=output, options=options, progress=narrator)
-    except hw.PlanError as error:
-        raise hw.PlanError(loaded.locate(error.problems)) from error
+            return sweep(narrator)
     except hw.SweepInterruptedError as interrupted:
         return cast(hw.SweepRecord, interrupted.record)
 
@@ -97,7 +109,8 @@ def _sigterm_as_sigint() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _report(record: hw.SweepRecord, *, quiet: bool) -> None:
+def report(record: hw.SweepRecord, *, quiet: bool) -> None:
+    """Print what a sweep left: a table of its configs, its files and the closing line."""
     console = result_console()
     if not quiet:
         folder = Path(str(record.report.output_dir))

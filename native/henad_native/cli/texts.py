@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import PlannedBlock
     from henad_web.handle import SweepProgress
     from henad_web.output.record import SweepReport
+    from henad_web.results.merging import MergeReport
     from henad_web.run.layout import ExecutionLayout
     from henad_web.run.outline import SweepOutline
 
@@ -18,6 +19,7 @@ __all__ = [
     "counted",
     "duration_text",
     "failure_line",
+    "merged_line",
     "outline_lines",
     "progress_text",
     "written_line",
@@ -86,6 +88,8 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     yield f"sweep of {name} ({outline.model}): {size}"
     for index, block in enumerate(outline.blocks):
         yield _labelled(f"block {index}", _block_text(block))
+    if outline.shard.count > 1:
+        yield _labelled("shard", f"{outline.shard}: {counted(outline.skipped + outline.pending, 'run')} of them")
     if outline.skipped:
         yield _labelled("resume", f"{outline.skipped} skipped, {outline.pending} to run")
     yield _labelled("layout", _layout_text(outline.layout))
@@ -119,3 +123,12 @@ def written_line(report: SweepReport) -> str:
         f"{counts.ok} ok, {counts.non_finite} non-finite, {counts.failed} failed"
     )
     return f"{line}; {report.outline.skipped} kept from before" if report.outline.skipped else line
+
+
+def merged_line(report: MergeReport, inputs: int) -> str:
+    """Return what a merge wrote, where, out of how many folders and with how many runs of each kind."""
+    counts = report.counts
+    return (
+        f"merged {counted(inputs, 'folder')} with {counted(counts.rows, 'run')} into {report.output_dir}: "
+        f"{counts.ok} ok, {counts.non_finite} non-finite, {counts.failed} failed, {report.missing} missing"
+    )

@@ -1,0 +1,67 @@
+"""Options that more than one command has, and what they say together.
+
+Owns their names, helps and conflicts. Runs nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import henad_web as hw
+from henad_native.cli.errors import BadOption
+
+__all__ = ["Concurrent", "Force", "Memory", "Models", "Quiet", "RetryFailed", "Reuse", "ShardText", "given_options"]
+
+Concurrent = Annotated[
+    str | None, typer.Option("--concurrent", metavar="N|auto", help="Runs at once; else the spec's, else auto.")
+]
+Memory = Annotated[
+    int | None, typer.Option("--memory", metavar="BYTES", min=1, help="Memory for all live runs together.")
+]
+Models = Annotated[
+    str | None, typer.Option("--models", metavar="MODULE:NAME", help="Where the model is; else the examples.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only failures and the closing line.")]
+ShardText = Annotated[
+    str | None, typer.Option("--shard", metavar="I/N", help="Run only part I, from 0, of N; `henad merge` joins them.")
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Run the runs that failed again.")]
+Reuse = Annotated[
+    Path | None, typer.Option("--reuse", metavar="OLD_DIR", help="Copy the runs that OLD_DIR has instead of running.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Take over a lock that a process on another host did not give back.")
+]
+
+
+def given_options(
+    concurrent: str | None = None,
+    memory: int | None = None,
+    shard: str | None = None,
+    reuse: Path | None = None,
+    *,
+    retry_failed: bool = False,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Return the fields of `henad_web.SweepRunOptions` that a command line sets.
+
+    Raises:
+        BadOption: A value cannot be used.
+    """
+    given: dict[str, Any] = {"retry_failed": retry_failed, "force": force, "reuse": reuse}
+    if concurrent is not None:
+        try:
+            given["concurrency"] = hw.parse_concurrency(concurrent)
+        except hw.ConcurrencyError as error:
+            raise BadOption("--concurrent", str(error)) from error
+    if shard is not None:
+        try:
+            given["shard"] = hw.Shard.parse(shard)
+        except hw.ShardError as error:
+            raise BadOption("--shard", str(error)) from error
+    if memory is not None:
+        given["memory_budget"] = memory
+    return given

@@ -1,0 +1,44 @@
+"""`henad resume`: a folder of results gone on with by its own spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import henad_web as hw
+from henad_native.cli.choices import Concurrent, Force, Memory, Models, Quiet, RetryFailed, given_options
+from henad_native.cli.model_sets import load_models
+from henad_native.cli.running import exit_code, report, swept
+from henad_native.directory import DirectoryStore
+from henad_web.output.earlier import read_manifest
+
+__all__ = ["resume_command"]
+
+
+def resume_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of results.")],
+    retry_failed: RetryFailed = False,
+    concurrent: Concurrent = None,
+    memory: Memory = None,
+    models: Models = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the runs that the results in DIR lack, so that it becomes what an uninterrupted sweep leaves.
+
+    Runs that timed out are done again, runs that failed with --retry-failed. For more replicates or another timeout,
+    change the spec file and use `henad run SPEC --out DIR --resume`.
+    """
+    known = load_models(models)
+    given = given_options(concurrent, memory, retry_failed=retry_failed, force=force)
+    entry = known.lookup(read_manifest(DirectoryStore(directory)).model.id)
+    options = hw.SweepRunOptions(**given)
+    record = swept(
+        entry,
+        lambda progress: hw.resume_directory(entry, directory, options=options, progress=progress),
+        quiet=quiet,
+    )
+    report(record, quiet=quiet)
+    raise typer.Exit(exit_code(record.report))
