@@ -47,12 +47,14 @@ class ResultFiles:
 
     Attributes:
         parts: Opener of each part by its usual name; always that of the manifest.
+        sources: Name of the file that each part is.
         ignored: Names of files that are no part.
         names: Names of all files.
         path: Directory or archive they come from, None for memory.
     """
 
     parts: Mapping[str, Opener]
+    sources: Mapping[str, str]
     ignored: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     path: str | None = None
@@ -124,7 +126,7 @@ def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_na
         raise MissingFileError([part for part in REQUIRED if part not in chosen], sorted(files), path)
     ignored = tuple(name for name in files if name not in chosen.values())
     parts = {part: files[name] for part, name in chosen.items()}
-    return ResultFiles(parts=parts, ignored=ignored, names=tuple(sorted(files)), path=path)
+    return ResultFiles(parts=parts, sources=chosen, ignored=ignored, names=tuple(sorted(files)), path=path)
 
 
 def _only(part: str, names: list[str], *, prefer_names: bool) -> str:
