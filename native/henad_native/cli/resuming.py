@@ -1,4 +1,4 @@
-"""`henad resume`: a folder of results gone on with by its own spec."""
+"""`henad resume`: a folder of results, or a zip of one, gone on with by its own spec."""
 
 from __future__ import annotations
 
@@ -9,16 +9,24 @@ import typer
 
 import henad_web as hw
 from henad_native.cli.choices import Concurrent, Force, Memory, Models, Quiet, RetryFailed, given_options
+from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept
 from henad_native.directory import DirectoryStore
+from henad_native.unpacking import default_directory, is_archive_file, unpack_results
 from henad_web.output.earlier import read_manifest
 
 __all__ = ["resume_command"]
 
 
 def resume_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of results.")],
+    path: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of results, or a zip of one.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="For a zip: an empty or new folder; else one beside it, of its name."
+        ),
+    ] = None,
     retry_failed: RetryFailed = False,
     concurrent: Concurrent = None,
     memory: Memory = None,
@@ -28,11 +36,14 @@ def resume_command(
 ) -> None:
     """Run the runs that the results in DIR lack, so that it becomes what an uninterrupted sweep leaves.
 
+    A zip, such as the page saves, is unpacked into a folder first and stays as it is.
+
     Runs that timed out are done again, runs that failed with --retry-failed. For more replicates or another timeout,
     change the spec file and use `henad run SPEC --out DIR --resume`.
     """
     known = load_models(models)
     given = given_options(concurrent, memory, retry_failed=retry_failed, force=force)
+    directory = _unpacked(path, out)
     entry = known.lookup(read_manifest(DirectoryStore(directory)).model.id)
     options = hw.SweepRunOptions(**given)
     record = swept(
@@ -42,3 +53,16 @@ def resume_command(
     )
     report(record, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
+
+
+def _unpacked(path: Path, out: Path | None) -> Path:
+    """Return the folder to go on with: `path`, or where the zip there was unpacked to."""
+    if is_archive_file(path):
+        folder = out or default_directory(path)
+        try:
+            return unpack_results(path, folder)
+        except hw.HoldsResultsError as error:
+            raise hw.OutputError(f"{error}; to go on with those: henad resume {folder}", path=error.path) from error
+    if out is not None:
+        raise BadOption("--out", f"{path} is no zip; a folder is gone on with where it is")
+    return path
