@@ -9,11 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
-import henad_web as hw
 import pytest
+
+import henad_web as hw
 from henad_native.threaded import ThreadedRunner
 from henad_web.targets import PumpedTarget, current
-
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Divides, Toy, entry_of
 
@@ -76,7 +76,7 @@ def test_a_directory_that_holds_results_is_refused_untouched(tmp_path: Path) -> 
 
 
 def test_a_refused_start_makes_no_directory(tmp_path: Path) -> None:
-    entry, spec = fixture()
+    _, spec = fixture()
     folder = tmp_path / "new"
     with pytest.raises(hw.ModelMismatchError):
         hw.SweepRun.start(hw.example_models()["game_of_life"], spec, output=hw.DirectoryOutput(folder))

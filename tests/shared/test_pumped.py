@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import henad_web as hw
 import pytest
+
+import henad_web as hw
 from henad_web.channel import SweepChannel
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import FRAME_BUDGET_S, PumpedRunner
@@ -14,7 +15,6 @@ from henad_web.run.answers import IDLE, NOW, After, Answer
 from henad_web.run.control import SweepControl
 from henad_web.sweep import Sweep
 from henad_web.targets import PumpedTarget
-
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.toy_models import Toy, entry_of
 
@@ -132,6 +132,7 @@ def sweep_of(entry: hw.ModelEntry, spec: hw.SweepSpec, clock: ManualClock) -> Sw
 def test_pumps_answer_now_while_there_is_work_and_idle_while_paused(
     clock: ManualClock, models: hw.ModelSet, endless: hw.SweepSpec
 ) -> None:
+    clock.tick_s = 0.001
     sweep = sweep_of(models["game_of_life"], endless, clock)
     assert [sweep.pump() for _ in range(20)] == [NOW] * 20
     active = sweep.active_runs.list()

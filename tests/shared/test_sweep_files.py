@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import henad_web as hw
 import pytest
-from henad_web.run.slices import SliceSize
 
+import henad_web as hw
+from henad_web.run.slices import SliceSize
 from tests.shared.hosts import Host
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
