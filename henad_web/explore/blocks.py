@@ -6,23 +6,33 @@ model. How a design orders its configs is `designs`' business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from henad_web.errors import ProblemList
 from henad_web.explore.design_table import parse_design_table
-from henad_web.explore.designs import Design, FactorialDesign, ZipDesign
+from henad_web.explore.designs import Design, FactorialDesign, ZipDesign, is_listed
 from henad_web.explore.factors import TablePath, Target, Targets, resolve_domain
-from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
+from henad_web.explore.filtered_design import FilteredDesign
+from henad_web.explore.levels import Domain, Levels
+from henad_web.explore.library_designs import LIBRARIES, MorrisDesign, SaltelliDesign, SobolDesign, is_installed
 from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
 from henad_web.explore.spec import BlockSpec, DesignKind
+from henad_web.explore.where import Expression, WhereError, parse_where
+from henad_web.explore.where_filter import Where, bind_where
+from henad_web.model.params import ParamValue
 
 __all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "resolve_block"]
 
 MAX_CONFIGS = 2**24
 """Most configs of a plan, over all blocks."""
 
-_SAMPLED = (DesignKind.RANDOM, DesignKind.LHS)
+_SAMPLED = (DesignKind.RANDOM, DesignKind.LHS, DesignKind.SOBOL, DesignKind.SALTELLI, DesignKind.MORRIS)
+_BALANCED = (DesignKind.SOBOL, DesignKind.SALTELLI)
+"""Designs whose points are balanced only in powers of two."""
+
+_DEFAULT_NUM_LEVELS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +44,90 @@ class ResolvedBlock:
         targets: What it varies, in the order of a row's values.
         design: Rows of values by position.
         design_seed: Seed of a sampled design, None for the others.
+        where: What its configs have to satisfy; None for nothing, and once the design holds only those.
     """
 
     kind: DesignKind
     targets: tuple[Target, ...]
     design: Design
     design_seed: int | None = None
+    where: Where | None = None
+
+    def filtered(self, position: int, base: Mapping[Target, ParamValue], problems: ProblemList) -> ResolvedBlock:
+        """Return the block with only the configs that its `where` keeps.
+
+        Args:
+            position: Its position in the spec, from 0.
+            base: The value of everything that a block may leave alone.
+            problems: Where it is recorded that no config is kept.
+        """
+        if self.where is None:
+            return self
+        design = FilteredDesign.of(self.design, self.targets, self.where, base)
+        if not design.config_count:
+            came = f"0 of {grouped(self.design.config_count)} configs"
+            problems.add(("block", position), "where", "the expression keeps no config", came=came)
+        return replace(self, design=design, where=None)
 
 
 def check_shape(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:
     """Record what `block` must not hold, or lacks, for its design; needs no model."""
-    is_sampled, is_table = block.design in _SAMPLED, block.design is DesignKind.TABLE
+    is_sampled = block.design in _SAMPLED
     design = f"a {block.design} design"
+    _check_keys(block, table, problems)
     if is_sampled:
         _check_samples(block, table, problems)
-    else:
-        for key, value in (("samples", block.samples), ("design_seed", block.design_seed)):
-            if value is not None:
-                hint = 'remove it, or write design = "lhs" or "random"'
-                problems.add(table, key, f"{design} takes none", came=str(value), hint=hint)
-    if is_table:
+    if block.design is DesignKind.TABLE:
         _check_table(block, table, problems)
-    else:
-        for key, text in (("file", block.file), ("table_text", block.table_text)):
-            if text is not None:
-                hint = 'remove it, or write design = "table"'
-                problems.add(table, key, f"{design} takes none", came=_short(text), hint=hint)
     if is_sampled and not block.factors:
         problems.add(table, "factors", f"{design} needs at least one factor")
+    if block.num_levels is not None and (block.num_levels < 2 or block.num_levels % 2):
+        came = str(block.num_levels)
+        problems.add(table, "num_levels", "not a number of grid levels", came=came, allowed="an even number from 2 on")
+    if block.where is not None:
+        _parsed_where(block.where, table, problems)
+
+
+def _check_keys(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:
+    sampled = 'design = "lhs", "random", "sobol", "saltelli" or "morris"'
+    keys: tuple[tuple[str, object, tuple[DesignKind, ...], str], ...] = (
+        ("samples", block.samples, _SAMPLED, sampled),
+        ("design_seed", block.design_seed, _SAMPLED, sampled),
+        ("second_order", block.second_order, (DesignKind.SALTELLI,), 'design = "saltelli"'),
+        ("num_levels", block.num_levels, (DesignKind.MORRIS,), 'design = "morris"'),
+        ("file", block.file, (DesignKind.TABLE,), 'design = "table"'),
+        ("table_text", block.table_text, (DesignKind.TABLE,), 'design = "table"'),
+    )
+    for key, value, designs, fitting in keys:
+        if value is not None and block.design not in designs:
+            came = _short(value) if isinstance(value, str) else str(value).lower()
+            hint = f"remove it, or write {fitting}"
+            problems.add(table, key, f"a {block.design} design takes none", came=came, hint=hint)
+
+
+def _parsed_where(text: str, table: TablePath, problems: ProblemList) -> Expression | None:
+    try:
+        return parse_where(text)
+    except WhereError as error:
+        _add_where_problem(error, table, problems)
+        return None
+
+
+def _add_where_problem(error: WhereError, table: TablePath, problems: ProblemList) -> None:
+    wrong = f"character {error.at + 1} of the expression: {error.wrong}"
+    problems.add(table, "where", wrong, came=error.came, allowed=error.allowed, hint=error.hint)
 
 
 def _check_samples(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:
     if block.samples is None:
-        hint = "add a line such as samples = 100"
-        problems.add(table, "samples", f"a {block.design} design needs its number of configs", hint=hint)
+        hint = f"add a line such as samples = {128 if block.design in _BALANCED else 100}"
+        problems.add(table, "samples", f"a {block.design} design needs its number of samples", hint=hint)
     elif block.samples < 1:
         problems.add(table, "samples", "no samples", came=str(block.samples), allowed="at least 1")
+    elif block.design in _BALANCED and block.samples & (block.samples - 1):
+        below = 1 << block.samples.bit_length() - 1
+        wrong, hint = f"a {block.design} design is balanced only in powers of two", f"write {below} or {2 * below}"
+        problems.add(table, "samples", wrong, came=str(block.samples), allowed="1, 2, 4, 8 and so on", hint=hint)
     if block.design_seed is not None and not 0 <= block.design_seed <= MAX_U64:
         problems.add(table, "design_seed", "not a seed", came=str(block.design_seed), allowed="0 to 2^64 - 1")
 
@@ -102,21 +160,74 @@ def resolve_block(
     table: TablePath = ("block", position)
     before = len(problems.problems)
     check_shape(block, table, problems)
+    where = _bound_where(block, targets, table, problems)
     if block.design is DesignKind.TABLE:
-        return _resolve_table(block, targets, table, problems)
-    varied, domains = _resolve_factors(block, targets, table, problems)
-    if len(problems.problems) > before:
-        return None
-    if block.design in _SAMPLED:
-        seed = design_seed if block.design_seed is None else block.design_seed
-        sampled = RandomDesign if block.design is DesignKind.RANDOM else LhsDesign
-        samples = block.samples or 0
-        if samples > MAX_CONFIGS:
-            allowed = f"at most {grouped(MAX_CONFIGS)}"
-            problems.add(table, "samples", "too many configs", came=grouped(samples), allowed=allowed)
+        resolved = _resolve_table(block, targets, table, problems)
+    else:
+        varied, domains = _resolve_factors(block, targets, table, problems)
+        if len(problems.problems) > before:
             return None
-        return ResolvedBlock(block.design, varied, sampled(domains, samples, seed), seed)
-    levels = [domain for domain in domains if not isinstance(domain, ContinuousDomain | WholeDomain)]
+        if block.design in _SAMPLED:
+            seed = design_seed if block.design_seed is None else block.design_seed
+            resolved = _resolve_sampled(block, varied, domains, seed, table, problems)
+        else:
+            resolved = _resolve_listed(block, varied, domains, table, problems)
+    return resolved if resolved is None or where is None else replace(resolved, where=where)
+
+
+def _bound_where(block: BlockSpec, targets: Targets, table: TablePath, problems: ProblemList) -> Where | None:
+    before = len(problems.problems)
+    # The shape's check has recorded what is wrong with the text itself.
+    tree = None if block.where is None else _parsed_where(block.where, table, ProblemList())
+    if tree is None or len(problems.problems) > before:
+        return None
+    try:
+        return bind_where(tree, targets)
+    except WhereError as error:
+        _add_where_problem(error, table, problems)
+        return None
+
+
+def _resolve_sampled(
+    block: BlockSpec,
+    varied: tuple[Target, ...],
+    domains: list[Domain],
+    seed: int,
+    table: TablePath,
+    problems: ProblemList,
+) -> ResolvedBlock | None:
+    library = LIBRARIES.get(block.design)
+    if library is not None and not is_installed(library):
+        wrong = f"a {block.design} design needs the library {library}, which is not installed here"
+        hint = "`henad plan SPEC --freeze OUT.toml`, where henad-web[designs] is installed, makes a spec for anywhere"
+        problems.add(table, "design", wrong, hint=hint)
+        return None
+    design = _sampled_design(block, domains, seed)
+    if design.config_count > MAX_CONFIGS:
+        came = f"{grouped(block.samples or 0)}, which make {grouped(design.config_count)} configs"
+        allowed = f"at most {grouped(MAX_CONFIGS)} configs"
+        problems.add(table, "samples", "too many configs", came=came, allowed=allowed)
+        return None
+    return ResolvedBlock(block.design, varied, design, seed)
+
+
+def _sampled_design(block: BlockSpec, domains: list[Domain], seed: int) -> Design:
+    samples = block.samples or 0
+    if block.design is DesignKind.SALTELLI:
+        return SaltelliDesign(domains, samples, seed, second_order=block.second_order is not False)
+    if block.design is DesignKind.MORRIS:
+        return MorrisDesign(domains, samples, seed, num_levels=block.num_levels or _DEFAULT_NUM_LEVELS)
+    if block.design is DesignKind.SOBOL:
+        return SobolDesign(domains, samples, seed)
+    return (
+        RandomDesign(domains, samples, seed) if block.design is DesignKind.RANDOM else LhsDesign(domains, samples, seed)
+    )
+
+
+def _resolve_listed(
+    block: BlockSpec, varied: tuple[Target, ...], domains: list[Domain], table: TablePath, problems: ProblemList
+) -> ResolvedBlock | None:
+    levels = [domain for domain in domains if is_listed(domain)]
     if block.design is DesignKind.ZIP:
         return _resolve_zip(varied, levels, table, problems)
     return ResolvedBlock(block.design, varied, FactorialDesign(levels))

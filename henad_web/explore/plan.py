@@ -151,6 +151,7 @@ class Plan:
         resolved = _resolve_blocks(spec, targets, problems)
         if problems.problems:
             raise PlanError(problems.problems)
+        resolved = _filtered(spec, resolved, _base_values(spec, targets, base), problems)
         _check_counts(spec, resolved)
         configs = ConfigSequence(resolved, base, [action.tick for action in spec.actions])
         return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, _resolved=tuple(resolved))
@@ -261,6 +262,28 @@ def _resolve_blocks(spec: SweepSpec, targets: Targets, problems: ProblemList) ->
             checks.check_varied_and_fixed(position, block, found.targets, spec, problems)
             resolved.append(found)
     return resolved
+
+
+def _base_values(spec: SweepSpec, targets: Targets, base: Sequence[ParamValue]) -> dict[Target, ParamValue]:
+    params = {target: base[target.slot] for target in targets.params.values()}
+    ticks = {target: spec.actions[target.slot].tick for target in targets.actions.values()}
+    return {**params, **ticks}
+
+
+def _filtered(
+    spec: SweepSpec, resolved: Sequence[ResolvedBlock], base: dict[Target, ParamValue], problems: ProblemList
+) -> list[ResolvedBlock]:
+    """Return the blocks with the configs that each one's `where` keeps; every config of such a block is looked at."""
+    for position, block in enumerate(resolved):
+        if block.where is not None and block.design.config_count > MAX_CONFIGS:
+            wrong = f"{grouped(block.design.config_count)} configs to look at, the limit is {grouped(MAX_CONFIGS)}"
+            problems.add(("block", position), "where", wrong, hint="use fewer levels; a limit holds before the filter")
+    if problems.problems:
+        raise PlanError(problems.problems)
+    kept = [block.filtered(position, base, problems) for position, block in enumerate(resolved)]
+    if problems.problems:
+        raise PlanError(problems.problems)
+    return kept
 
 
 def _check_counts(spec: SweepSpec, resolved: Sequence[ResolvedBlock]) -> None:

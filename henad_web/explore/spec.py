@@ -25,6 +25,7 @@ __all__ = [
     "MeasureSettings",
     "RangeLevels",
     "ReducerSpec",
+    "RunOrder",
     "RunSettings",
     "SeedScheme",
     "SeedSettings",
@@ -50,6 +51,16 @@ class DesignKind(StrEnum):
     RANDOM = "random"
     LHS = "lhs"
     TABLE = "table"
+    SOBOL = "sobol"
+    SALTELLI = "saltelli"
+    MORRIS = "morris"
+
+
+class RunOrder(StrEnum):
+    """Which run comes next: all replicates of a config, or replicate 0 of every config first."""
+
+    DEPTH = "depth"
+    BREADTH = "breadth"
 
 
 class SeedScheme(StrEnum):
@@ -101,8 +112,13 @@ class BlockSpec(_Spec, frozen=True):
     Attributes:
         design: How levels become configs.
         factors: What varies, in order; empty for a table.
-        samples: Number of configs of a sampled design, None for the others.
+        samples: Size of a sampled design, None for the others: its configs (random, lhs, sobol), its points
+            (saltelli) or its trajectories (morris).
         design_seed: Seed of a sampled design, None to derive it from the root.
+        second_order: Whether a saltelli design draws what second-order indices need; None means yes, and stands for
+            the other designs.
+        num_levels: Levels of the grid of a morris design, even; None means 4, and stands for the other designs.
+        where: Expression that a config has to satisfy to be kept; None keeps all.
         table_text: The CSV text of a table design, None for the others.
         file: Path of the table beside the spec, as written; None for inline text.
     """
@@ -111,6 +127,9 @@ class BlockSpec(_Spec, frozen=True):
     factors: tuple[FactorSpec, ...] = ()
     samples: int | None = None
     design_seed: int | None = None
+    second_order: bool | None = None
+    num_levels: int | None = None
+    where: str | None = None
     table_text: str | None = None
     file: str | None = None
 
@@ -125,13 +144,17 @@ class StopSpec(_Spec, frozen=True):
 
 
 class RunSettings(_Spec, frozen=True):
-    """Length and number of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds."""
+    """Length, number and order of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds.
+
+    `order` changes no result and no file of a finished sweep: it enters no hash.
+    """
 
     steps: int = 1000
     warmup: int = 0
     replicates: int = 1
     stop: StopSpec | None = None
     timeout_s: float | None = None
+    order: RunOrder = RunOrder.DEPTH
 
 
 class ReducerSpec(_Spec, frozen=True):

@@ -20,6 +20,7 @@ from henad_web.explore.spec import (
     ExecutionSettings,
     FactorSpec,
     RangeLevels,
+    RunOrder,
     SpecValue,
     SweepSpec,
     ValueLevels,
@@ -106,7 +107,12 @@ def _run(spec: SweepSpec) -> Document:
     run = spec.run
     stop = run.stop and {"condition": condition_text(run.stop), "min_tick": run.stop.min_tick}
     return _without_none(
-        steps=run.steps, warmup=run.warmup, replicates=run.replicates, stop=stop, timeout_s=run.timeout_s
+        steps=run.steps,
+        warmup=run.warmup,
+        replicates=run.replicates,
+        stop=stop,
+        timeout_s=run.timeout_s,
+        order=None if run.order is RunOrder.DEPTH else str(run.order),
     )
 
 
@@ -129,6 +135,9 @@ def _block(block: BlockSpec, largest_seed: int) -> Document:
         design=str(block.design),
         samples=block.samples,
         design_seed=_seed(block.design_seed, largest_seed),
+        second_order=block.second_order,
+        num_levels=block.num_levels,
+        where=block.where,
         table_text=block.table_text,
         file=block.file if block.table_text is None else None,
     )

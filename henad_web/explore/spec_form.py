@@ -13,7 +13,15 @@ from msgspec import UNSET, Meta, UnsetType
 
 from henad_web.explore.conditions import Comparison
 from henad_web.explore.reducers import Kind
-from henad_web.explore.spec import DesignKind, MeasureSettings, RunSettings, SeedScheme, SeedSettings, StopSpec
+from henad_web.explore.spec import (
+    DesignKind,
+    MeasureSettings,
+    RunOrder,
+    RunSettings,
+    SeedScheme,
+    SeedSettings,
+    StopSpec,
+)
 
 __all__ = [
     "SCHEMA_KEY",
@@ -84,6 +92,8 @@ class RunForm(_Form, frozen=True):
         replicates: Runs of each config.
         stop: What ends a run early.
         timeout_s: Seconds of stepping and sampling after which a run ends as timed_out; leave it out for none.
+        order: depth runs all replicates of a config before the next one, breadth runs replicate 0 of every config
+            first; changes no result.
     """
 
     steps: Whole = _RUN.steps
@@ -91,6 +101,7 @@ class RunForm(_Form, frozen=True):
     replicates: Count = _RUN.replicates
     stop: StopForm | UnsetType = UNSET
     timeout_s: Annotated[float, Meta(ge=0)] | UnsetType = UNSET
+    order: RunOrder = _RUN.order
 
 
 class ReducerForm(_Form, frozen=True):
@@ -185,8 +196,11 @@ class BlockForm(_Form, frozen=True):
 
     Attributes:
         design: How levels become configs.
-        samples: Number of configs of a sampled design.
+        samples: Size of a sampled design: configs (random, lhs, sobol), points (saltelli) or trajectories (morris).
         design_seed: Seed of a sampled design; left out, it follows from the root.
+        second_order: Whether a saltelli design draws what second-order indices need; left out, it does.
+        num_levels: Levels of the grid of a morris design, even; left out, 4.
+        where: Which configs are kept, such as "rate < 0.5 and (size >= 8 or mode == 'fast')".
         file: Path of the CSV of a table design, beside the spec.
         table_text: The CSV itself.
         factors: What varies, in order.
@@ -195,6 +209,9 @@ class BlockForm(_Form, frozen=True):
     design: DesignKind = DesignKind.FACTORIAL
     samples: Count | UnsetType = UNSET
     design_seed: Seed | UnsetType = UNSET
+    second_order: bool | UnsetType = UNSET
+    num_levels: Annotated[int, Meta(ge=2, multiple_of=2)] | UnsetType = UNSET
+    where: str | UnsetType = UNSET
     file: str | UnsetType = UNSET
     table_text: str | UnsetType = UNSET
     factors: list[FactorForm] = []

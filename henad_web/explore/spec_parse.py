@@ -159,6 +159,7 @@ def _run(top: TableReader) -> RunSettings:
         replicates=run.whole("replicates", default.replicates),
         stop=_stop(run) if "stop" in run else None,
         timeout_s=None if timeout_s is None else float(timeout_s),
+        order=run.choice("order", default.order),
     )
 
 
@@ -247,6 +248,9 @@ def _block(entry: object, path: TablePath, problems: ProblemList, read_table: Re
         factors=tuple(_factor(factor, place, problems) for place, factor in table.items("factors")),
         samples=table.optional_whole("samples"),
         design_seed=table.seed("design_seed", None),
+        second_order=table.flag("second_order", default=True) if "second_order" in table else None,
+        num_levels=table.optional_whole("num_levels"),
+        where=table.text("where"),
         table_text=table.text("table_text"),
         file=table.text("file"),
     )
@@ -271,7 +275,7 @@ def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | Non
     except ValueError as error:
         table.wrong("file", str(error), allowed="a path inside the spec's folder")
         return block
-    return BlockSpec(design=block.design, table_text=text, file=block.file)
+    return BlockSpec(design=block.design, table_text=text, file=block.file, where=block.where)
 
 
 def _factor(entry: object, path: TablePath, problems: ProblemList) -> FactorSpec:

@@ -95,6 +95,8 @@ def _add_rules(definitions: dict[str, Schema]) -> None:
             "then": {"required": ["samples", "factors"], "properties": {"factors": {"minItems": 1}}},
             "else": {"allOf": [_without("samples"), _without("design_seed")]},
         },
+        {"if": _design_in([DesignKind.SALTELLI.value]), "else": _without("second_order")},
+        {"if": _design_in([DesignKind.MORRIS.value]), "else": _without("num_levels")},
         {
             "if": _design_in([DesignKind.TABLE.value]),
             "then": {"allOf": [_exactly_one("file", "table_text"), {"properties": {"factors": {"maxItems": 0}}}]},

@@ -15,6 +15,7 @@ from henad_web.explore.spec import (
     MeasureSettings,
     RangeLevels,
     ReducerSpec,
+    RunOrder,
     RunSettings,
     SeedScheme,
     SeedSettings,
@@ -39,8 +40,27 @@ FACTORS = st.one_of(
     st.builds(FactorSpec, param=NAMES, levels=LEVELS), st.builds(FactorSpec, action=NAMES, levels=LEVELS)
 )
 FACTOR_TUPLES = st.lists(FACTORS, max_size=3).map(tuple)
+WHERES = st.sampled_from([None, "a < 1", "b == 'it\\s' and\n not c", 'action."two words" >= -1e3'])
 BLOCKS = st.one_of(
-    st.builds(BlockSpec, design=st.sampled_from([DesignKind.FACTORIAL, DesignKind.ZIP]), factors=FACTOR_TUPLES),
+    st.builds(
+        BlockSpec, design=st.sampled_from([DesignKind.FACTORIAL, DesignKind.ZIP]), factors=FACTOR_TUPLES, where=WHERES
+    ),
+    st.builds(
+        BlockSpec,
+        design=st.just(DesignKind.SALTELLI),
+        factors=st.lists(FACTORS, min_size=1, max_size=3).map(tuple),
+        samples=st.integers(0, 20).map(lambda exponent: 2**exponent),
+        design_seed=st.none() | U64,
+        second_order=st.none() | st.booleans(),
+    ),
+    st.builds(
+        BlockSpec,
+        design=st.just(DesignKind.MORRIS),
+        factors=st.lists(FACTORS, min_size=1, max_size=3).map(tuple),
+        samples=st.integers(1, 2**20),
+        num_levels=st.none() | st.integers(1, 10).map(lambda half: 2 * half),
+        where=WHERES,
+    ),
     st.builds(
         BlockSpec,
         design=st.sampled_from([DesignKind.RANDOM, DesignKind.LHS]),
@@ -49,7 +69,10 @@ BLOCKS = st.one_of(
         design_seed=st.none() | U64,
     ),
     st.builds(
-        BlockSpec, design=st.just(DesignKind.TABLE), table_text=TEXTS.map(lambda text: text.replace("\r\n", "\n"))
+        BlockSpec,
+        design=st.just(DesignKind.TABLE),
+        table_text=TEXTS.map(lambda text: text.replace("\r\n", "\n")),
+        where=WHERES,
     ),
 )
 KINDS = st.sampled_from(["final", "min", "max", "mean", "argmax", "argmin", "first<=10", "first!=0.25", "mean@20..60"])
@@ -72,6 +95,7 @@ SPECS = st.builds(
             min_tick=U64,
         ),
         timeout_s=st.none() | st.floats(0, 1e18),
+        order=st.sampled_from(RunOrder),
     ),
     measure=st.builds(
         MeasureSettings,
