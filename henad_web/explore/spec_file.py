@@ -86,9 +86,11 @@ class LoadedSpec:
 
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return `problems` of this spec, such as a `PlanError` holds, with file and line added to their places."""
-        return tuple(
+        located = (
             _located(problem, self.file, self.positions, self._entry_of(problem.place.table)) for problem in problems
         )
+        # What two reducers of one entry share is one mistake in the file.
+        return tuple(dict.fromkeys(located))
 
     def _entry_of(self, table: tuple[str | int, ...]) -> tuple[str | int, ...]:
         # A file groups reducers by column, a spec lists them one by one.

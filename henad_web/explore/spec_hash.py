@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 
-from henad_web.explore.spec import SweepSpec
+from msgspec import structs
+
+from henad_web.explore.spec import RunSettings, SweepSpec
 from henad_web.explore.spec_document import spec_document
 from henad_web.explore.spec_text import normalized
 from henad_web.model.fnv import Fnv1a64
@@ -33,7 +35,8 @@ def canonical_text(spec: SweepSpec) -> str:
 
     A whole number below 2^53 has no point, whether a file wrote ``1`` or ``1.0``, since some writers of JSON drop it.
     """
-    document = spec_document(spec)
+    # The order of runs changes when a result is there, and no result.
+    document = spec_document(structs.replace(spec, run=structs.replace(spec.run, order=RunSettings().order)))
     if spec.actions:
         document["action"] = [{"id": action.id, "name": action.label, "tick": action.tick} for action in spec.actions]
     return json.dumps(_canonical(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

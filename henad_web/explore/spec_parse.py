@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from henad_web.errors import ProblemList, SpecError, near_miss
+from henad_web.errors import ProblemList, SpecError
 from henad_web.explore.blocks import check_shape
 from henad_web.explore.checks import check_timeout
 from henad_web.explore.conditions import CONDITION_FORM, parse_condition
@@ -51,6 +51,7 @@ from henad_web.explore.spec_form import (
     StopForm,
     keys_of,
 )
+from henad_web.explore.spelling import comparator_hint, meant
 from henad_web.explore.table_reader import TableReader, kind_of
 
 __all__ = ["ParsedDocument", "ReadTable", "parse_document", "parse_spec_document"]
@@ -70,6 +71,9 @@ _HOMES = {
     for key in keys_of(form)
 }
 """Where a key belongs that stands in the wrong table."""
+
+_BYTES = "a whole number of bytes, such as 2000000000"
+_DOUBLE = "write [[{}]] with double brackets, or a list of tables"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +125,13 @@ def parse_document(document: object, problems: ProblemList, *, read_table: ReadT
         run=_run(top),
         measure=measure,
         seeds=_seeds(top),
-        actions=tuple(_action(entry, path, problems) for path, entry in top.items("action")),
-        blocks=tuple(_block(entry, path, problems, read_table) for path, entry in top.items("block")),
+        actions=tuple(
+            _action(entry, path, problems) for path, entry in top.items("action", hint=_DOUBLE.format("action"))
+        ),
+        blocks=tuple(
+            _block(entry, path, problems, read_table)
+            for path, entry in top.items("block", hint=_DOUBLE.format("block"))
+        ),
     )
     return ParsedDocument(spec=spec, execution=_execution(top), reducer_entries=entries)
 
@@ -151,7 +160,7 @@ def _fixed(top: TableReader) -> tuple[tuple[str, SpecValue], ...]:
 def _run(top: TableReader) -> RunSettings:
     run = _section(top, "run", RunForm)
     default = RunSettings()
-    timeout_s = run.number("timeout_s")
+    timeout_s = run.number("timeout_s", allowed="a number of seconds")
     check_timeout(timeout_s, run.problems)
     return RunSettings(
         steps=run.whole("steps", default.steps),
@@ -180,7 +189,8 @@ def _stop(run: TableReader) -> StopSpec | None:
     try:
         return parse_condition(text, min_tick=min_tick)
     except ValueError as error:
-        stop.wrong("condition", f"not a condition, {error}", allowed=CONDITION_FORM)
+        hint = comparator_hint(text)
+        stop.wrong("condition", f"not a condition, {error}", allowed=CONDITION_FORM, hint=hint)
         return None
 
 
@@ -217,10 +227,26 @@ def _reducers(entry: object, path: TablePath, problems: ProblemList) -> list[Red
                 raise ValueError("not a text")
             found.append(ReducerSpec(column=column or "", kind=parse_kind(kind).text))
         except ValueError as error:
-            hint = near_miss(kind, list(Kind)) if isinstance(kind, str) else None
-            wrong = f"no such reducer, {error}"
-            problems.add(path, "kinds", wrong, came=kind_of(kind), allowed=KIND_FORMS, hint=hint)
+            problems.add(
+                path,
+                "kinds",
+                f"no such reducer, {error}",
+                came=kind_of(kind),
+                allowed=KIND_FORMS,
+                hint=_kind_hint(kind),
+            )
     return found
+
+
+def _kind_hint(kind: object) -> str | None:
+    if not isinstance(kind, str):
+        return None
+    if kind.strip() in (Kind.FIRST, Kind.WINDOW):
+        return "write first<=10 or mean@200..600, with numbers of your own"
+    if kind.isidentifier():
+        missed = meant(kind, [word for word in Kind if word not in (Kind.FIRST, Kind.WINDOW)])
+        return None if missed is None else f"did you mean '{missed}'?"
+    return comparator_hint(kind)
 
 
 def _seeds(top: TableReader) -> SeedSettings:
@@ -259,10 +285,20 @@ def _block(entry: object, path: TablePath, problems: ProblemList, read_table: Re
         return block
     # A wrong word for the design would make every other key look out of place.
     if table.raw("design") in (None, *DesignKind):
-        check_shape(block, path, problems)
+        _check_shape(block, table)
     if block.file is None or block.design is not DesignKind.TABLE:
         return block
     return _with_text(block, table, read_table)
+
+
+def _check_shape(block: BlockSpec, table: TableReader) -> None:
+    found = ProblemList()
+    check_shape(block, table.path, found)
+    told = {problem.place.key for problem in table.problems.problems if problem.place.table == table.path}
+    for problem in found.problems:
+        is_missing = problem.came is None and (problem.place.key is None or problem.place.key not in table)
+        if problem.place.key not in told and not (is_missing and table.misspelt):
+            table.problems.problems.append(problem)
 
 
 def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | None) -> BlockSpec:
@@ -281,11 +317,12 @@ def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | Non
 def _factor(entry: object, path: TablePath, problems: ProblemList) -> FactorSpec:
     table = TableReader(entry, path, keys_of(FactorForm), problems)
     param, action = table.text("param"), table.text("action")
-    if isinstance(entry, Mapping) and ("param" in table) == ("action" in table):
+    if isinstance(entry, Mapping) and ("param" in table) == ("action" in table) and not table.misspelt:
         wrong = "a factor names exactly one of `param` and `action`"
         problems.add(path, "action" if "action" in table else None, wrong)
     given = [key for key in ("values", "range", "levels") if key in table]
-    if isinstance(entry, Mapping) and len(given) != 1:
+    is_told = not given and table.misspelt
+    if isinstance(entry, Mapping) and len(given) != 1 and not is_told:
         wrong = "a factor has exactly one of `values`, `range` and `levels`"
         came = " and ".join(given) or "none of them"
         problems.add(path, given[-1] if given else None, wrong, came=came)
@@ -315,13 +352,23 @@ def _levels(table: TableReader, given: list[str]) -> LevelSpec:
 
 def _range(table: TableReader) -> RangeLevels:
     raw = table.raw("range")
+    if not isinstance(raw, Mapping):
+        table.wrong("range", "not a table", allowed="a table", hint=_range_hint(raw))
+        return RangeLevels(min=0, max=0)
     reader = TableReader(raw, (*table.path, "range"), keys_of(RangeForm), table.problems)
-    if isinstance(raw, Mapping):
-        for key in ("min", "max"):
-            if key not in reader:
-                reader.missing(key, "a range is { min = .., max = .., step = .. }")
+    for key in ("min", "max"):
+        if key not in reader:
+            reader.missing(key, "a range is { min = .., max = .., step = .. }")
     low, high = reader.number("min"), reader.number("max")
     return RangeLevels(min=0 if low is None else low, max=0 if high is None else high, step=reader.number("step"))
+
+
+def _range_hint(raw: object) -> str:
+    pieces = raw.split(":") if isinstance(raw, str) else raw
+    if isinstance(pieces, list) and 2 <= len(pieces) <= 3:
+        pairs = zip(("min", "max", "step"), pieces, strict=False)
+        return f"write range = {{ {', '.join(f'{key} = {piece}' for key, piece in pairs)} }}"
+    return "write range = { min = .., max = .., step = .. }"
 
 
 def _execution(top: TableReader) -> ExecutionSettings:
@@ -333,6 +380,6 @@ def _execution(top: TableReader) -> ExecutionSettings:
         concurrent = "auto"
     return ExecutionSettings(
         concurrent=concurrent if isinstance(concurrent, int | str) else "auto",
-        memory=table.optional_whole("memory"),
-        gpu_memory=table.optional_whole("gpu_memory"),
+        memory=table.optional_whole("memory", allowed=_BYTES),
+        gpu_memory=table.optional_whole("gpu_memory", allowed=_BYTES),
     )

@@ -20,6 +20,9 @@ __all__ = ["DocumentText", "SpecFormat", "format_of", "normalized", "read_docume
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
+_BARE_WORD = re.compile(r"\s*([\w.-]+)\s*=\s*([^\W\d][\w.-]*)\s*(?:#.*)?$")
+
+
 class SpecFormat(StrEnum):
     """The form of a spec file; both say the same."""
 
@@ -101,10 +104,15 @@ def _toml_problem(message: str, text: str, file: str | None) -> Problem:
         wrong = message[: place.start()]
         line = int(place[1]) if place[1] else line
         wrong += f" at column {place[2]}" if place[2] else " at the end of the text"
-    return Problem(place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=_toml_hint(wrong, text))
+    return Problem(
+        place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=_toml_hint(wrong, text, line)
+    )
 
 
-def _toml_hint(wrong: str, text: str) -> str | None:
+def _toml_hint(wrong: str, text: str, line: int) -> str | None:
+    bare = _BARE_WORD.match(text.split("\n")[line - 1])
+    if bare is not None:
+        return f'a text stands in quotes: {bare[1]} = "{bare[2]}"'
     if "overwrite" in wrong or "declare" in wrong:
         return "a key or table is given twice, remove one"
     if text.lstrip()[:1] == "{":

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import TypeVar
 
-from henad_web.errors import ProblemList, near_miss
+from henad_web.errors import ProblemList
 from henad_web.explore.factors import TablePath
 from henad_web.explore.numbers import MAX_U64, parse_whole
+from henad_web.explore.spelling import meant, number_hint, whole_hint
 
 __all__ = ["TableReader", "kind_of"]
 
@@ -41,6 +42,7 @@ class TableReader:
     Attributes:
         path: Place of the table.
         problems: Where problems go.
+        misspelt: Keys of the table that one of its unknown keys was probably meant to be.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class TableReader:
         self._known = tuple(known)
         self._homes = homes or {}
         self._table: Mapping[str, object] = {}
+        self.misspelt: set[str] = set()
         if isinstance(value, Mapping):
             self._table = value
             self._check_keys()
@@ -74,10 +77,15 @@ class TableReader:
 
     def _check_keys(self) -> None:
         for key in self._table:
-            if key not in self._known:
-                wrong = f"unknown key `{key}`"
-                hint = self._home_of(key) or near_miss(key, self._known)
-                self.problems.add(self.path, key, wrong, allowed=", ".join(self._known), hint=hint)
+            if key in self._known:
+                continue
+            hint = self._home_of(key)
+            if hint is None:
+                absent = [known for known in self._known if known not in self._table]
+                missed = meant(key, absent) or meant(key, self._known)
+                hint = None if missed is None else f"did you mean '{missed}'?"
+                self.misspelt |= set() if missed is None else {missed}
+            self.problems.add(self.path, key, f"unknown key `{key}`", allowed=", ".join(self._known), hint=hint)
 
     def _home_of(self, key: str) -> str | None:
         home = self._homes.get(key)
@@ -97,20 +105,31 @@ class TableReader:
         self.problems.add(self.path, key, wrong, came=came, allowed=allowed, hint=hint)
 
     def missing(self, key: str, hint: str) -> None:
-        """Record that `key` is not there."""
+        """Record that `key` is not there, unless a misspelt one already was."""
+        if key in self.misspelt:
+            return
         self.problems.add(self.path, key, "missing key", hint=hint)
 
-    def whole(self, key: str, default: int) -> int:
+    def whole(self, key: str, default: int, *, allowed: str = "a whole number, 0 to 2^64 - 1") -> int:
         """Return the whole number of `key`, 0 to 2^64 - 1; `default` when it is missing or wrong."""
-        value = self._table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_U64:
-            self.wrong(key, "not a whole number", allowed="0 to 2^64 - 1", hint=_unquote_hint(key, value))
+        if key not in self._table:
             return default
-        return value
+        number = self._whole(key, allowed)
+        return default if number is None else number
 
-    def optional_whole(self, key: str) -> int | None:
+    def optional_whole(self, key: str, *, allowed: str = "a whole number, 0 to 2^64 - 1") -> int | None:
         """Return the whole number of `key`, None when it is missing or wrong."""
-        return self.whole(key, 0) if key in self._table else None
+        return self._whole(key, allowed) if key in self._table else None
+
+    def _whole(self, key: str, allowed: str) -> int | None:
+        value = self._table[key]
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.wrong(key, "not a whole number", allowed=allowed, hint=whole_hint(key, value))
+            return None
+        if not 0 <= value <= MAX_U64:
+            self.wrong(key, "below 0" if value < 0 else "too large", allowed=allowed)
+            return None
+        return value
 
     def seed(self, key: str, default: int | None) -> int | None:
         """Return the seed of `key`: a whole number, or a text of digits for those above 2^63 - 1."""
@@ -119,17 +138,18 @@ class TableReader:
         value = self._table[key]
         seed = parse_whole(value) if isinstance(value, int | str) else None
         if seed is None or not 0 <= seed <= MAX_U64:
-            self.wrong(key, "not a seed", allowed="a whole number or a text of digits, 0 to 2^64 - 1")
+            allowed = "a whole number or a text of digits, 0 to 2^64 - 1"
+            self.wrong(key, "not a seed", allowed=allowed, hint=whole_hint(key, value))
             return default
         return seed
 
-    def number(self, key: str) -> float | int | None:
+    def number(self, key: str, *, allowed: str = "a number") -> float | int | None:
         """Return the number of `key` as it came, None when it is missing or wrong."""
         if key not in self._table:
             return None
         value = self._table[key]
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.wrong(key, "not a number", allowed="a number", hint=_unquote_hint(key, value))
+            self.wrong(key, "not a number", allowed=allowed, hint=number_hint(key, value))
             return None
         if isinstance(value, int) and abs(value) > MAX_U64:
             self.wrong(key, "a number too large", allowed="at most 2^64 - 1")
@@ -140,7 +160,11 @@ class TableReader:
         """Return the bool of `key`; `default` when it is missing or wrong."""
         value = self._table.get(key, default)
         if not isinstance(value, bool):
-            self.wrong(key, "neither true nor false", allowed="true or false, without quotes")
+            words = {"true": "true", "yes": "true", "on": "true", "1": "true"}
+            words |= {"false": "false", "no": "false", "off": "false", "0": "false"}
+            word = words.get(str(value).lower())
+            hint = None if word is None else f"write {key} = {word}"
+            self.wrong(key, "neither true nor false", allowed="true or false, without quotes", hint=hint)
             return default
         return value
 
@@ -150,7 +174,9 @@ class TableReader:
             return None
         value = self._table[key]
         if not isinstance(value, str):
-            self.wrong(key, "not a text", allowed="a text in quotes")
+            is_scalar = isinstance(value, bool | int | float)
+            hint = f'write {key} = "{str(value).lower() if isinstance(value, bool) else value}"' if is_scalar else None
+            self.wrong(key, "not a text", allowed="a text in quotes", hint=hint)
             return None
         return value
 
@@ -160,8 +186,9 @@ class TableReader:
         value = self._table.get(key, default.value)
         if isinstance(value, str) and value in words:
             return words[value]
-        hint = near_miss(value, words) if isinstance(value, str) else None
-        self.wrong(key, "no such word", allowed=" or ".join(f'"{word}"' for word in words), hint=hint)
+        missed = meant(value, words) if isinstance(value, str) else None
+        hint = None if missed is None else f"did you mean '{missed}'?"
+        self.wrong(key, "no such word", allowed=", ".join(f'"{word}"' for word in words), hint=hint)
         return default
 
     def items(self, key: str, *, hint: str | None = None) -> list[tuple[TablePath, object]]:
@@ -176,13 +203,3 @@ class TableReader:
 def _split(path: TablePath) -> tuple[TablePath, str | None]:
     last = path[-1] if path else None
     return (path[:-1], last) if isinstance(last, str) else (path, None)
-
-
-def _unquote_hint(key: str, value: object) -> str | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        float(value)
-    except ValueError:
-        return None
-    return f"write {key} = {value.strip()}, without quotes"

@@ -128,7 +128,8 @@ class Param:
                 return self._of_integer(operator.index(value))
         elif isinstance(value, numbers.Real) and self.kind is ParamKind.F32:
             return self._parse_f32(repr(float(value)))
-        raise self._error(f"not a value of kind {self.kind}", repr(value), self._hint_for(value))
+        came = str(value).lower() if flag is not None else repr(value)
+        raise self._error(_WRONG_KIND[self.kind], came, self._hint_for(value))
 
     def text(self, value: ParamValue) -> str:
         """Return the canonical `value` as text: the shortest number that reads back, true/false, or the option."""
@@ -186,6 +187,14 @@ class Param:
 
     def _error(self, wrong: str, came: str, hint: str | None = None) -> ParamError:
         return ParamError(self.id, wrong, came=came, allowed=self.allowed, hint=hint)
+
+
+_WRONG_KIND = {
+    ParamKind.F32: "not a number",
+    ParamKind.U32: "not a whole number",
+    ParamKind.BOOL: "neither true nor false",
+    ParamKind.CHOICE: "neither an option nor its index",
+}
 
 
 def f32(

@@ -150,7 +150,13 @@ def test_a_text_that_is_no_value_is_refused(param: Param, text: str, wrong: str)
     ],
 )
 def test_a_value_of_another_kind_is_refused(param: Param, value: object) -> None:
-    with pytest.raises(ParamError, match=f"not a value of kind {param.kind}"):
+    words = {
+        RATE: "not a number",
+        COUNT: "not a whole number",
+        FLAG: "neither true nor false",
+        MODE: "neither an option nor its index",
+    }
+    with pytest.raises(ParamError, match=words[param]):
         param.coerce(value)
 
 

@@ -1,0 +1,87 @@
+"""What a reader probably meant: near misses, and the words that other tools use for the same thing.
+
+Owns hints for keys and words of spec files. Knows no rule of what is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from henad_web.errors import near_miss
+
+__all__ = ["comparator_hint", "meant", "number_hint", "whole_hint"]
+
+_OTHER_WORDS = {
+    "replicates": ("repetitions", "repeats", "iterations", "runs", "reps", "n_runs"),
+    "steps": ("max_steps", "ticks", "time_limit", "timelimit", "length", "duration", "max_ticks"),
+    "warmup": ("burn_in", "burnin", "spinup", "spin_up"),
+    "stop": ("until", "exit_condition", "stop_condition"),
+    "condition": ("when", "until"),
+    "root": ("seed", "random_seed", "rng"),
+    "set": ("constants", "fixed", "parameters", "params"),
+    "block": ("blocks", "design", "experiment", "sweep"),
+    "action": ("actions", "event", "events", "intervention"),
+    "execution": ("parallel", "performance"),
+    "concurrent": ("workers", "threads", "processes", "n_jobs", "jobs", "lanes"),
+    "samples": ("n", "size", "count", "n_samples", "points"),
+    "param": ("parameter", "variable", "name"),
+    "values": ("list", "options"),
+    "min": ("low", "from", "start", "first", "lower"),
+    "max": ("high", "to", "stop", "end", "last", "upper"),
+    "step": ("by", "increment", "interval"),
+    "column": ("metric", "statistic", "stat", "label"),
+    "kinds": ("reducers", "functions"),
+    "tick": ("at", "time"),
+    "factorial": ("full", "grid", "full_factorial", "product", "cartesian"),
+    "lhs": ("latin", "latin_hypercube", "hypercube"),
+    "random": ("uniform", "monte_carlo", "sample"),
+    "table": ("csv", "list", "file"),
+    "argmax": ("time_of_max", "peak_time"),
+    "final": ("last", "end"),
+    "mean": ("average", "avg"),
+}
+"""Words of other tools for a key or word of ours."""
+
+
+_COMPARATORS = {"=": "==", "=<": "<=", "=>": ">=", "<>": "!=", "===": "==", "!==": "!=", "!": "!="}
+"""Comparators of other languages, by ours."""
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """Return the one of `known` that `word` is another spelling or another word of, None when there is none."""
+    names = list(known)
+    hint = near_miss(word, names)
+    if hint is not None:
+        return hint.removeprefix("did you mean '").removesuffix("'?")
+    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+    return next((name for name in names if plain in _OTHER_WORDS.get(name, ())), None)
+
+
+def comparator_hint(text: str) -> str | None:
+    """Return which comparator to write for one in `text` that there is not, None when there is none like it."""
+    for wrong, right in _COMPARATORS.items():
+        if re.search(rf"(?<![<>=!]){re.escape(wrong)}(?![<>=!])", text):
+            return f"write {right} for {wrong}"
+    return None
+
+
+def number_hint(key: str, value: object) -> str | None:
+    """Return how to write `value` at `key` as a number, None when it is no number in quotes."""
+    if not isinstance(value, str):
+        return None
+    try:
+        float(value)
+    except ValueError:
+        return None
+    return f"write {key} = {value.strip()}, without quotes"
+
+
+def whole_hint(key: str, value: object) -> str | None:
+    """Return how to write `value` at `key` as a whole number, None when it is none in disguise."""
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer() and value >= 0:
+        return f"write {key} = {int(value)}"
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        return f"write {key} = {value.strip()}, without quotes"
+    return None
