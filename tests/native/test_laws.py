@@ -32,6 +32,7 @@ ORDER = (
     "model",
     "models",
     "explore",
+    "importers",
     "search",
     "run",
     "output",

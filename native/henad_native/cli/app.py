@@ -9,6 +9,7 @@ import typer
 
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
+from henad_native.cli.importing import import_command
 from henad_native.cli.merging import merge_command
 from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.resuming import resume_command
@@ -33,6 +34,7 @@ app.command("resume")(resume_command)
 app.command("merge")(merge_command)
 app.command("models")(models_command)
 app.command("verify")(verify_command)
+app.command("import")(import_command)
 app.command("schema")(schema_command)
 app.command("serve")(serve_command)
 app.command("page")(page_command)

@@ -1,0 +1,1 @@
+"""Experiments of other tools read as specs; see `importing.import_spec`."""

@@ -1,0 +1,228 @@
+"""NetLogo's BehaviorSpace: an experiment as a spec.
+
+Owns the elements of an experiment, in the form of files up to NetLogo 6 and in that of NetLogo 7, inside a model file
+or alone. Code in NetLogo's language (metrics, conditions, commands) is not translated: each piece becomes a note.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from henad_web.errors import ProblemList, near_miss
+from henad_web.explore.spec import (
+    BlockSpec,
+    LevelSpec,
+    MeasureSettings,
+    RangeLevels,
+    RunOrder,
+    RunSettings,
+    SeedSettings,
+    SweepSpec,
+)
+from henad_web.importers.imported import Notes
+from henad_web.importers.levels import Variables, levels_of, split_blocks
+from henad_web.importers.names import NameMap, Place
+from henad_web.importers.netlogo_values import parse_literal, parse_number, stepped_values
+from henad_web.importers.xml_text import Element, read_xml
+
+__all__ = ["experiments_in", "is_netlogo", "pick_experiment", "spec_of_experiment"]
+
+_SEPARATOR = "@#$#@#$#@"
+_SEED = "random-seed"
+_VALUE_SETS = ("enumeratedValueSet", "steppedValueSet")
+_COMMANDS = {"preExperiment": "", "setup": "setup", "go": "go", "final": "", "postRun": "", "postExperiment": ""}
+"""Elements that hold commands, with the one that needs no mention."""
+_TICK_LIMIT = re.compile(r"ticks\s*(>=|=|>)\s*([0-9]+)")
+
+
+def is_netlogo(text: str) -> bool:
+    """Return whether `text` looks like a NetLogo model or an experiment file."""
+    return text.lstrip().startswith("<") or _SEPARATOR in text
+
+
+def experiments_in(text: str) -> list[Element]:
+    """Return the experiments of a model file of any version, or of an experiment file.
+
+    Raises:
+        XmlTextError: The part that holds them cannot be read.
+    """
+    first_line = 1
+    if not text.lstrip().startswith("<"):
+        sections = text.split(_SEPARATOR)
+        for place, section in enumerate(sections):
+            if section.lstrip().startswith("<experiments"):
+                before = _SEPARATOR.join(sections[:place]) + _SEPARATOR
+                first_line, text = before.count("\n") + 1, section
+                break
+        else:
+            return []
+    blank = len(text) - len(text.lstrip())
+    root = read_xml(text.lstrip(), first_line=first_line + text[:blank].count("\n"))
+    return [element for element in root.walk() if element.tag == "experiment"]
+
+
+def pick_experiment(experiments: list[Element], name: str | None, problems: ProblemList) -> Element | None:
+    """Return the experiment called `name`, the only one for None; None with a problem recorded."""
+    names = [element.attributes.get("name", "") for element in experiments]
+    listed = ", ".join(f"'{each}'" for each in names) or "none"
+    if not experiments:
+        problems.add((), None, "no BehaviorSpace experiment in it", hint="make one in NetLogo and save the model")
+    elif name is None and len(experiments) > 1:
+        problems.add((), None, f"{len(experiments)} experiments in it", allowed=listed, hint="name one of them")
+    elif name is not None and name not in names:
+        problems.add((), None, f"no experiment '{name}'", allowed=listed, hint=near_miss(name, names))
+    else:
+        return experiments[0 if name is None else names.index(name)]
+    return None
+
+
+@dataclass(slots=True)
+class _Reader:
+    element: Element
+    names: NameMap
+    problems: ProblemList
+    notes: Notes
+    place: Place
+    seeds: list[object] = field(default_factory=list)
+
+    def whole(self, key: str, text: str, default: int, *, at_least: int) -> int:
+        try:
+            number = int(text.strip())
+        except ValueError:
+            number = at_least - 1
+        if number < at_least:
+            allowed = f"a whole number from {at_least} on"
+            self.problems.add(self.place, key, "not a whole number", came=f"'{text}'", allowed=allowed)
+            return default
+        return number
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        text = self.element.attributes.get(key, "true" if default else "false").strip().lower()
+        if text not in ("true", "false"):
+            self.problems.add(self.place, key, "neither true nor false", came=f"'{text}'", allowed="true or false")
+        return text == "true"
+
+    def texts(self, tag: str) -> list[str]:
+        return [" ".join(child.text.split()) for child in self.element.children if child.tag == tag]
+
+    def value_set(self, element: Element) -> tuple[str, LevelSpec] | None:
+        """Return the parameter and levels of a value set, None when it is left out or wrong."""
+        name = element.attributes.get("variable", "")
+        if name == _SEED:
+            self.seeds += self.values(name, element)
+            return None
+        found = self.names.find(name, self.place)
+        if found is None:
+            return None
+        levels = self.range(element) if element.tag == "steppedValueSet" else None
+        return found, levels or levels_of(name, self.values(name, element), self.names, self.place, self.problems)
+
+    def range(self, element: Element) -> LevelSpec | None:
+        """Return a rising stepped set as a range; None for another one, or one that is wrong."""
+        try:
+            first, step, last = (parse_number(element.attributes.get(key, "")) for key in ("first", "step", "last"))
+        except ValueError:
+            return None
+        return RangeLevels(min=first, max=last, step=step) if step > 0 and first < last else None
+
+    def values(self, name: str, element: Element) -> list[object]:
+        try:
+            if element.tag == "steppedValueSet":
+                return list(stepped_values(*(element.attributes.get(key, "") for key in ("first", "step", "last"))))
+            return [
+                parse_literal(child.attributes.get("value", "")) for child in element.children if child.tag == "value"
+            ]
+        except ValueError as error:
+            hint = f"leave it out with {name}="
+            self.problems.add(self.place, name, str(error), hint=hint)
+            return [0]
+
+    def value_sets(self, elements: list[Element]) -> Variables:
+        found = [self.value_set(element) for element in elements if element.tag in _VALUE_SETS]
+        return [each for each in found if each is not None]
+
+
+def spec_of_experiment(element: Element, model: str, names: NameMap, problems: ProblemList, notes: Notes) -> SweepSpec:
+    """Return the spec of the experiment `element` for `model`, to be used only when no problem was recorded."""
+    place = ("experiment", element.attributes.get("name", ""))
+    reader = _Reader(element, names, problems, notes, place)
+    variables = [
+        child
+        for child in element.children
+        for child in (child.children if child.tag == "constants" else [child])
+        if child.tag in _VALUE_SETS
+    ]
+    constants = reader.value_sets(variables)
+    overlays = [reader.value_sets(each.children) for each in element.walk() if each.tag == "subExperiment"]
+    blocks = [list((dict(constants) | dict(overlay)).items()) for overlay in overlays] or [constants]
+    fixed, factors = split_blocks(blocks)
+    every_step = reader.flag("runMetricsEveryStep", default=True)
+    seeds, seed_count = _seeds(reader)
+    _note_code(reader)
+    return SweepSpec(
+        model=model,
+        fixed=fixed,
+        run=_run(reader, seed_count),
+        measure=MeasureSettings(series_every=1 if every_step else 0),
+        seeds=seeds,
+        blocks=tuple(BlockSpec(factors=each) for each in factors) if any(factors) else (),
+    )
+
+
+def _run(reader: _Reader, seed_count: int) -> RunSettings:
+    attributes = reader.element.attributes
+    replicates = reader.whole("repetitions", attributes.get("repetitions", "1"), 1, at_least=1)
+    in_order = reader.flag("sequentialRunOrder", default=True)
+    return RunSettings(
+        steps=_steps(reader),
+        replicates=replicates * seed_count,
+        order=RunOrder.DEPTH if in_order else RunOrder.BREADTH,
+    )
+
+
+def _steps(reader: _Reader) -> int:
+    limits = [child.attributes.get("steps", "") for child in reader.element.children if child.tag == "timeLimit"]
+    text = reader.element.attributes.get("timeLimit", limits[0] if limits else "0")
+    steps = reader.whole("timeLimit", text, 0, at_least=0)
+    for condition in reader.texts("exitCondition"):
+        limit = _TICK_LIMIT.fullmatch(condition)
+        if limit is None:
+            reader.notes.add(
+                f"Exit condition not carried over: {condition}. Where a statistic says the same, write [run] "
+                'stop = { condition = "STATISTIC <= 0" }.'
+            )
+            continue
+        ticks = int(limit[2]) + (limit[1] == ">")
+        steps = min(steps, ticks) if steps else ticks
+        reader.notes.add(f"Exit condition '{condition}' became steps = {ticks}.")
+    if steps == 0:
+        steps = RunSettings().steps
+        reader.notes.add(f"The experiment has no time limit; steps = {steps} is a guess, set your own.")
+    return steps
+
+
+def _seeds(reader: _Reader) -> tuple[SeedSettings, int]:
+    seeds = reader.seeds
+    if not seeds:
+        return SeedSettings(), 1
+    root = seeds[0] if isinstance(seeds[0], int) and seeds[0] >= 0 else 0
+    listed = ", ".join(str(seed) for seed in seeds)
+    note = f"random-seed {listed}: the first became the root, from which each replicate gets a seed of its own."
+    reader.notes.add(note if len(seeds) == 1 else f"{note} The {len(seeds)} seeds became as many replicates.")
+    return SeedSettings(root=root), len(seeds)
+
+
+def _note_code(reader: _Reader) -> None:
+    known = {*_COMMANDS, *_VALUE_SETS, "exitCondition", "timeLimit", "constants", "subExperiment", "subExperiments"}
+    for child in reader.element.children:
+        text = " ".join(child.text.split())
+        if child.tag in _COMMANDS and text not in ("", _COMMANDS[child.tag]):
+            reader.notes.add(f"Commands of {child.tag} not carried over: {text}.")
+        elif child.tag == "runMetricsCondition" and text:
+            reader.notes.add(f"Metrics condition not carried over: {text}. Set [measure] stats_every instead.")
+        elif child.tag not in (*known, "metric", "metrics", "runMetricsCondition"):
+            reader.notes.add(f"Element <{child.tag}> is not known and was left out.")
+    metrics = [each for each in reader.element.walk() if each.tag == "metric"]
+    for metric in metrics:
+        reader.notes.add(f"Metric not carried over: {metric.text}. The model's own statistics are recorded.")
