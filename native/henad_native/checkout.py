@@ -30,13 +30,15 @@ def installed_build() -> BuildRecord:
 
 
 def checkout_stamp(root: Path) -> BuildStamp:
-    """Return commit, its date and whether `henad_web` differs from it, for the checkout at `root`; else nothing.
+    """Return the last commit that changed `henad_web`, its date and whether files differ from it; else nothing.
+
+    Later commits that left the package alone are the same build of it.
 
     A package installed into an environment inside somebody's repository is no checkout of this project.
     """
     if not ((root / ".git").exists() and (root / "native" / "henad_native").is_dir()):
         return BuildStamp()
-    shown = _git(root, "log", "-1", "--format=%H %cI")
+    shown = _git(root, "log", "-1", "--format=%H %cI", "--", "henad_web")
     changed = _git(root, "status", "--porcelain", "--", "henad_web")
     if not shown or changed is None:
         return BuildStamp()

@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
+
 import henad_web
+from henad_native.checkout import installed_build
 from henad_native.site.pins import Bytecode, PinnedPackage
+from henad_web.output.build import STAMP, BuildStamp
 
 __all__ = ["BuiltWheel", "deterministic_zip", "package_wheel"]
 
@@ -46,6 +50,8 @@ def package_wheel() -> BuiltWheel:
         for path in sorted(root.rglob("*"))
         if path.suffix == ".py" or path.name == "py.typed"
     }
+    # A page asked to read all its sources for a hash would miss frames, and has no git to ask for a commit.
+    modules[f"henad_web/{STAMP}"] = msgspec.json.encode(_stamp())
     release = version("henad-web")
     content = deterministic_zip({**modules, **_dist_info(release, modules)})
     digest = hashlib.sha256(content).hexdigest()
@@ -58,6 +64,13 @@ def package_wheel() -> BuiltWheel:
         bytecode=Bytecode.BESIDE,
     )
     return BuiltWheel(name=f"henad_web-{release}-0x{digest[:12]}-py3-none-any.whl", content=content, package=package)
+
+
+def _stamp() -> BuildStamp:
+    build = installed_build()
+    return BuildStamp(
+        commit=build.commit, commit_date=build.commit_date, dirty=build.dirty, source_hash=build.source_hash
+    )
 
 
 def deterministic_zip(members: Mapping[str, bytes], *, compressed: bool = True) -> bytes:
