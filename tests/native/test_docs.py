@@ -7,16 +7,24 @@ import re
 import runpy
 import subprocess
 import sys
+from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
 
+import msgspec
 import pytest
+import typer
 
 import henad_web as hw
+from henad_native.cli.app import app
+from henad_web.explore import spec_form
+from henad_web.explore.spec import DesignKind, RunOrder, SeedScheme
+from henad_web.explore.spec_form import keys_of
 from tests.native.laws import NATIVE, PORTABLE, ROOT, sources
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
 RUNNABLE = ("README.md", "docs/models.md", "docs/output.md")
 """Documents whose Python is whole programs; the architecture page shows fragments."""
 
@@ -64,11 +72,27 @@ def test_the_spec_of_the_document_is_the_plan_it_says() -> None:
     assert (plan.config_count, plan.run_count) == (6, 18)
 
 
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_every_key_of_a_spec_is_explained(form: type[msgspec.Struct]) -> None:
+    text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
+    assert [key for key in keys_of(form) if not re.search(rf"[`\[ ]{key}\b", text)] == []
+
+
+@pytest.mark.parametrize("vocabulary", [DesignKind, SeedScheme, RunOrder])
+def test_every_word_of_a_spec_is_explained(vocabulary: type[StrEnum]) -> None:
+    text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
+    assert [word for word in vocabulary if word not in text] == []
+
+
+def test_every_command_is_in_the_changelog() -> None:
+    command = typer.main.get_command(app)
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert [name for name in getattr(command, "commands") if f"`{name}`" not in changelog] == []  # noqa: B009
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_name_of_the_package_that_is_shown_exists(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    built = re.sub(r"^# not yet$.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    names = set(re.findall(r"\bhw\.([A-Za-z_]\w*)", built))
+    names = set(re.findall(r"\bhw\.([A-Za-z_]\w*)", path.read_text(encoding="utf-8")))
     assert sorted(name for name in names if not hasattr(hw, name)) == []
 
 
