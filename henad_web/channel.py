@@ -103,7 +103,7 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """A run was written. Runs arrive in plan order.
+    """A run was written. Runs arrive in the order of the spec: plan order, or replicate by replicate for ``breadth``.
 
     Attributes:
         outcome: The run as written, with an empty series once the series budget is spent.

@@ -29,6 +29,7 @@ from henad_web.run.lanes import (
     RunStarted,
     RunView,
 )
+from henad_web.run.ordering import ordered_run_ids
 from henad_web.run.outline import SweepOutline
 from henad_web.run.outlining import make_outline
 from henad_web.run.probe import Probe, ProbeReport
@@ -244,12 +245,12 @@ class Sweep:
             self.channel.fail(error)
 
 
-def _not_in(kept: bytearray | None, run_ids: range) -> Iterator[int]:
-    return iter(run_ids) if kept is None else (run_id for run_id in run_ids if not kept[run_id])
+def _not_in(kept: bytearray | None, run_ids: Iterator[int]) -> Iterator[int]:
+    return run_ids if kept is None else (run_id for run_id in run_ids if not kept[run_id])
 
 
 class _Runs:
-    """The running stage: hands runs to lanes and writes their outcomes in plan order."""
+    """The running stage: hands runs to lanes and writes their outcomes in the order of the spec."""
 
     def __init__(
         self,
@@ -264,10 +265,11 @@ class _Runs:
     ) -> None:
         self.outline, self.writer, self.lanes = outline, writer, lanes
         self._plan, self._channel, self._control, self._active_runs = plan, channel, control, active_runs
-        run_ids = range(outline.shard.index, plan.run_count, outline.shard.count)
+        run_ids = ordered_run_ids(plan, outline.shard)
         self._unsent: Iterator[PlannedRun] = map(plan.run, _not_in(kept, run_ids))
         self._next_request: RunRequest | None = None
-        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(_not_in(kept, run_ids))
+        again = ordered_run_ids(plan, outline.shard)
+        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(_not_in(kept, again))
         self._unwritten: RunOutcome | None = None
         self._watches: dict[int, RunWatch] = {}
         self._told = LaneCommand.RESUME

@@ -34,7 +34,7 @@ class RunSpan(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SpanBuilder:
-    """Collects ascending ids. A sweep, a shard of one, and added replicates each stay a handful of spans."""
+    """Collects ids that mostly ascend. A sweep, a shard of one, and added replicates each stay a handful of spans."""
 
     __slots__ = ("_closed", "_first", "_last", "_step")
 
@@ -43,10 +43,10 @@ class SpanBuilder:
         self._first, self._last, self._step = -1, -1, 0
 
     def add(self, run_id: int) -> None:
-        """Add `run_id`, greater than those before it."""
+        """Add `run_id`, not added before; one below the last starts a span of its own."""
         if self._first < 0:
             self._first = self._last = run_id
-        elif self._step in (0, run_id - self._last):
+        elif run_id > self._last and self._step in (0, run_id - self._last):
             self._step, self._last = run_id - self._last, run_id
         else:
             self._close()
