@@ -129,7 +129,7 @@ from henad_web.results.replaying import Replay
 from henad_web.results.runs import RecordedRun, RecordedRuns
 from henad_web.results.series import RecordedSeries
 from henad_web.results.summary import RecordedSummary
-from henad_web.results.verifying import Difference, Verification, VerifyReport
+from henad_web.results.verifying import Difference, Verification, VerifyReport, verify_results
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.layout import ExecutionLayout, parse_concurrency
@@ -289,4 +289,5 @@ __all__ = [
     "spec_to_toml",
     "u32",
     "verify",
+    "verify_results",
 ]

@@ -25,7 +25,7 @@ from tests.native.laws import NATIVE, PORTABLE, ROOT, sources
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
-RUNNABLE = ("README.md", "docs/models.md", "docs/output.md")
+RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/results.md")
 """Documents whose Python is whole programs; the architecture page shows fragments."""
 
 
@@ -35,7 +35,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def test_there_are_examples_to_run() -> None:
-    assert {path.name for path in EXAMPLES} >= {"own_model.py", "watch_a_sweep.py"}
+    assert {path.name for path in EXAMPLES} >= {"own_model.py", "read_results.py", "watch_a_sweep.py"}
 
 
 @pytest.mark.parametrize("name", RUNNABLE)
