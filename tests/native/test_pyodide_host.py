@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -46,6 +48,7 @@ CANNOT_BE_IMPORTED = "import no_such_module\n\ndef test_lost():\n    pass\n"
 STALLS = "def test_stalls():\n    while True:\n        pass\n\ndef test_never_reached():\n    pass\n"
 
 
+SHARED_FILE = "tests/shared/test_layout.py"
 PHASES = {
     "test_a_sample.py::test_passes": {"setup": "passed", "call": "passed", "teardown": "passed"},
     "test_a_sample.py::test_fails_for_two[1]": {"setup": "passed", "call": "passed", "teardown": "passed"},
@@ -104,6 +107,18 @@ def test_a_test_that_the_browser_does_not_collect_is_an_error_that_says_why(outc
 def test_a_page_that_stalls_ends_every_test_left_with_the_one_that_ran(outcomes: dict[str, Outcome], name: str) -> None:
     assert "the page said nothing for 10 s" in str(outcomes[name].error)
     assert f"running at that time: tests/shared/{STALLED}" in str(outcomes[name].error)
+
+
+@pytest.mark.parametrize(
+    ("host", "suffixes"), [("both", ["", "[chromium]"]), ("cpython", [""]), ("chromium", ["[chromium]"])]
+)
+def test_every_shared_test_has_a_twin_where_the_host_asks_for_one(host: str, suffixes: list[str]) -> None:
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider", f"--host={host}"]
+    done = subprocess.run([*collect, SHARED_FILE], cwd=ROOT, capture_output=True, text=True, check=True)
+    node_ids = [line for line in done.stdout.splitlines() if line.startswith(SHARED_FILE)]
+    originals = {node_id.removesuffix("[chromium]") for node_id in node_ids}
+    assert len(originals) > 10
+    assert sorted(node_ids) == sorted(f"{original}{suffix}" for original in originals for suffix in suffixes)
 
 
 def test_a_missing_chromium_is_a_usage_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,16 @@ class ChromiumTest(pytest.Item):
             if mark.name not in SETTLED_INSIDE:
                 self.add_marker(getattr(pytest.mark, mark.name)(*mark.args, **mark.kwargs))
 
+    @classmethod
+    def twin_of(cls, original: pytest.Item, collector: pytest.Collector) -> ChromiumTest:
+        """Return the twin of a test that `collector` holds, called like it with ``[chromium]`` behind."""
+        name = f"{original.name}[chromium]"
+        # Given as text, the id is read as pytest reads those of its cache: --lf and --ff find twins again.
+        twin: ChromiumTest = cls.from_parent(
+            collector, name=name, nodeid=f"{collector.nodeid}::{name}", original=original
+        )
+        return twin
+
     def setup(self) -> None:
         """Wait for the reports; without them the test is an error that says why."""
         outcome = self.config.stash[SESSION].wait(self.original_id)
@@ -80,7 +90,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
         return made
     host = collector.config.getoption("--host")
     tests = [test for test in made if isinstance(test, pytest.Function)]
-    twins = [ChromiumTest.from_parent(collector, name=f"{test.name}[chromium]", original=test) for test in tests]
+    twins = [ChromiumTest.twin_of(test, collector) for test in tests]
     if host == "cpython":
         return made
     return twins if host == "chromium" else [*made, *twins]
