@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -154,3 +155,11 @@ def manifest_of(directory: Path) -> Manifest:
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no disk: what a process that is killed has written stays written."""
     monkeypatch.setattr(os, "fsync", lambda file: None)
+
+
+@pytest.fixture
+def fast_path() -> Iterator[Path]:
+    """A folder of its own in memory where the system has such a place: hundreds of small sweeps wait for a disk."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name)
