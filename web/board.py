@@ -18,6 +18,10 @@ __all__ = ["Board"]
 DRAW_GAP_S = 0.05
 """Least time between two pictures: every third frame, so that most frames are the sweep's alone."""
 
+MOST_CELLS = 512
+"""Cells a side that are drawn at most; of larger grids every second, third, … row and column, as they would be on
+a board a few hundred pixels wide anyway."""
+
 DRAW_SHARE = 0.04
 """Most of the page's time that pictures may take, so that large grids are drawn less often."""
 
@@ -66,14 +70,17 @@ class Board:
         if view.grid is None:
             write(self._caption, f"In progress: {self._place} · this model has no grid")
             return
-        shape = (view.grid.shape[0], view.grid.shape[1])
+        height, width = view.grid.shape
+        stride = -(-max(height, width) // MOST_CELLS)
+        grid = view.grid[::stride, ::stride]
+        shape = (grid.shape[0], grid.shape[1])
         if self._made_for != (view.palette, shape):
             self._prepare(view.palette, shape)
-        self._painter.paint(view.grid)
+        self._painter.paint(grid)
         # A copy into the image's own buffer: a view on Python's memory comes loose when that memory grows.
         self._image_data.assign(self._painter.pixels)
         self._context.putImageData(self._image, 0, 0)
-        write(self._caption, f"In progress: {self._place} · {shape[1]} {TIMES} {shape[0]} cells")
+        write(self._caption, f"In progress: {self._place} · {width} {TIMES} {height} cells")
 
     def _prepare(self, palette: tuple[tuple[int, int, int], ...], shape: tuple[int, int]) -> None:
         self._made_for = (palette, shape)

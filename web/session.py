@@ -23,7 +23,12 @@ import henad_web as hw
 __all__ = ["Session", "Views"]
 
 REFRESH_S = 0.25
-"""How often text, rows and chart follow the sweep; the board has a pace of its own."""
+"""How often texts follow the sweep, and rows and chart while they are few; the board has a pace of its own."""
+
+BUSY_S = 1.0
+"""How often rows and chart follow a sweep of many short runs: laying a long table out takes longer than a frame."""
+
+FEW_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +55,7 @@ class Session:
         self._run: hw.SweepRun | None = None
         self._study: Study | None = None
         self._watch = StepWatch()
-        self._due = 0.0
+        self._due = self._rows_due = 0.0
 
     @property
     def active(self) -> bool:
@@ -67,7 +72,8 @@ class Session:
         except hw.HenadError as error:
             views.controls.show_state("failed", f"The sweep could not start: {error}")
             return
-        self._study, self._watch, self._due = study, StepWatch(), 0.0
+        self._study, self._watch = study, StepWatch()
+        self._due = self._rows_due = 0.0
         views.download.clear()
         views.gallery.begin(study)
         views.table.begin(study, ())
@@ -156,18 +162,23 @@ class Session:
         step_ms = self._watch.step_ms
         slow = "" if step_ms is None else slow_step_text(step_ms, BUDGET_MS)
         views.controls.show_pace(self.pacing.pace, slow)
+        if self._clock() >= self._rows_due:
+            self._rows_due = self._clock() + (REFRESH_S if views.table.row_count < FEW_ROWS else BUSY_S)
+            self._show_runs()
+
+    def _show_runs(self) -> None:
+        views = self._views
+        # The chart first: it asks for its size, which new rows would make the browser lay out anew.
+        views.gallery.refresh()
         views.table.flush()
         views.table.choose(views.gallery.shown)
-        views.gallery.refresh()
 
     def _end(self) -> None:
         run, views = self._run, self._views
         if run is None:
             return
         views.controls.show_progress(run.progress())
-        views.table.flush()
-        views.gallery.refresh()
-        views.table.choose(views.gallery.shown)
+        self._show_runs()
         views.board.rest()
         run.close()
         self._run = None

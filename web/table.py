@@ -16,7 +16,7 @@ from henad_web.explore.outcomes import RunOutcome
 
 __all__ = ["MOST_ROWS", "Table"]
 
-MOST_ROWS = 500
+MOST_ROWS = 200
 """Rows kept in the page: enough to look around in, few enough that layout stays within a frame."""
 
 
@@ -34,6 +34,11 @@ class Table:
         self._shown = 0
         self._chosen: int | None = None
         listen(self._body, "click", self._clicked)
+
+    @property
+    def row_count(self) -> int:
+        """Rows in the page."""
+        return self._shown
 
     def begin(self, study: Study, reducer_columns: tuple[str, ...]) -> None:
         """Empty the table and give it the columns of `study`."""
