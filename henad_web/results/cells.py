@@ -46,7 +46,7 @@ class Cells:
             BadFieldError: A text is no such value.
         """
         try:
-            return np.array(list(map(self.read, texts)), self.dtype)
+            return np.array(self._values(texts), self.dtype)
         except (ValueError, KeyError, OverflowError):
             for offset, text in enumerate(texts):
                 try:
@@ -55,6 +55,14 @@ class Cells:
                     wrong = BadFieldError(self.table, first + offset, self.column, came=text, expected=self.expected)
                     raise wrong from error
             raise
+
+    def _values(self, texts: Sequence[str]) -> list[Any]:
+        # Levels, statuses and notes repeat: each is read once.
+        distinct = set(texts)
+        if 2 * len(distinct) > len(texts):
+            return list(map(self.read, texts))
+        values = {text: self.read(text) for text in distinct}
+        return list(map(values.__getitem__, texts))
 
 
 def cells_for(kind: str, column: str, table: str) -> Cells:

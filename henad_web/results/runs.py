@@ -163,7 +163,9 @@ class RecordedRuns:
 
     def __iter__(self) -> Iterator[RecordedRun]:
         """Yield the rows."""
-        return map(self._record, range(len(self)))
+        for first in range(0, len(self), _BATCH):
+            batch = (column[first : first + _BATCH].tolist() for column in self._data)
+            yield from map(self._record, zip(*batch, strict=True))
 
     def __getitem__(self, name: str) -> Column:
         """Return the column `name`, ``(rows,)``.
@@ -235,7 +237,7 @@ class RecordedRuns:
         row = self._rows.get(run_id)
         if row is None:
             raise UnknownRunError(run_id, span_text(self._rows))
-        return self._record(row)
+        return self._record([column[row].item() for column in self._data])
 
     def _name_positions(self) -> dict[str, int]:
         own = {*LEADING, *MEASURED, NOTE}
@@ -247,8 +249,7 @@ class RecordedRuns:
                 positions[name] = place
         return positions
 
-    def _record(self, row: int) -> RecordedRun:
-        cells = [column[row].item() for column in self._data]
+    def _record(self, cells: Sequence[Any]) -> RecordedRun:
         run_id, config_id, block, rep, seed, run_key = cells[: len(LEADING)]
         config = cells[len(LEADING) : self._measured]
         measured = dict(zip(MEASURED, cells[self._measured :], strict=False))
