@@ -44,8 +44,10 @@ from henad_web.errors import (
     UnknownModelError,
     UsageError,
 )
+from henad_web.explore.freezing import freeze
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
 from henad_web.explore.plan import Config, Plan, PlannedBlock
+from henad_web.explore.plan_table import plan_columns, plan_table
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import (
     ActionSpec,
@@ -75,7 +77,7 @@ from henad_web.explore.spec_file import (
     spec_to_json,
     spec_to_toml,
 )
-from henad_web.explore.warnings import ActionAfterEnd
+from henad_web.explore.warnings import ActionAfterEnd, StopsAtStart
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
@@ -245,6 +247,7 @@ __all__ = [
     "SpecSource",
     "Stat",
     "StatsShapeError",
+    "StopsAtStart",
     "StopReason",
     "StopSpec",
     "SweepEnd",
@@ -276,12 +279,15 @@ __all__ = [
     "choice",
     "example_models",
     "f32",
+    "freeze",
     "load_spec",
     "masked",
     "merge",
     "parse_concurrency",
     "parse_spec",
+    "plan_columns",
     "plan_spec",
+    "plan_table",
     "resume_directory",
     "run_spec",
     "spec_hash",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from henad_web.errors import describe
 from henad_web.explore.outcomes import RunOutcome, Series
-from henad_web.explore.warnings import ActionAfterEnd
+from henad_web.explore.warnings import PlanWarning
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.results.merging import MissingRuns
 from henad_web.results.provenance import ProvenanceWarning
@@ -84,7 +84,7 @@ class OutputNotice:
         return self.text
 
 
-SweepWarning = ActionAfterEnd | WakeFailed | OutputPaused | OutputNotice | MissingRuns | ProvenanceWarning
+SweepWarning = PlanWarning | WakeFailed | OutputPaused | OutputNotice | MissingRuns | ProvenanceWarning
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class Sweep:
         kept = None if earlier is None else earlier.kept.flags(plan.run_count)
         runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, kept)
         self.channel.planned(outline)
-        for warning in (*map(OutputNotice, found), *plan.warnings(), *self._kept_warnings(writer)):
+        for warning in (*map(OutputNotice, found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
         return runs
 

@@ -1,4 +1,4 @@
-"""The CSV text of a table design: split into fields, then into configs.
+"""The CSV text of a table design: split into fields, then into configs; and records written as such text.
 
 Owns the reading of that text (RFC 4180, fields trimmed, blank lines ignored) and its errors, each with its
 row. Rows are counted from 1 and include the header and blank lines, as a text editor counts lines.
@@ -6,14 +6,17 @@ row. Rows are counted from 1 and include the header and blank lines, as a text e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from henad_web.errors import ParamError, ProblemList, near_miss
 from henad_web.explore.designs import Row, TableDesign
 from henad_web.explore.factors import TablePath, Target, Targets
 
-__all__ = ["CsvTextError", "parse_csv", "parse_design_table"]
+__all__ = ["CsvTextError", "csv_record", "parse_csv", "parse_design_table"]
+
+_QUOTED = re.compile(r'[,"\r\n]')
 
 
 class CsvTextError(ValueError):
@@ -50,6 +53,14 @@ def parse_csv(text: str) -> list[tuple[int, list[str]]]:
         if not is_blank:
             records.append((line, fields))
     return records
+
+
+def csv_record(fields: Iterable[str]) -> str:
+    """Return `fields` as one record that `parse_csv` reads back, with its line feed."""
+    return (
+        ",".join(f'"{field.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(field) else field for field in fields)
+        + "\n"
+    )
 
 
 def _record(cursor: _Cursor) -> tuple[list[str], bool]:

@@ -116,13 +116,14 @@ class Plan:
         schema: The model it is for.
         blocks: Its blocks in order; one of an empty factorial when the spec has none.
         configs: Its configs, a sequence that computes them when asked for.
+        resolved: Its blocks as designs over the slots of a config, in order.
     """
 
     spec: SweepSpec
     schema: ModelSchema
     blocks: tuple[PlannedBlock, ...]
     configs: ConfigSequence
-    _resolved: tuple[ResolvedBlock, ...]
+    resolved: tuple[ResolvedBlock, ...]
 
     @classmethod
     def of(cls, spec: SweepSpec, schema: ModelSchema, *, allow_name_clashes: bool = False) -> Plan:
@@ -154,7 +155,7 @@ class Plan:
         resolved = _filtered(spec, resolved, _base_values(spec, targets, base), problems)
         _check_counts(spec, resolved)
         configs = ConfigSequence(resolved, base, [action.tick for action in spec.actions])
-        return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, _resolved=tuple(resolved))
+        return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, resolved=tuple(resolved))
 
     @property
     def replicates(self) -> int:
@@ -225,7 +226,7 @@ class Plan:
 
     def _action_warning(self, slot: int) -> ActionAfterEnd | None:
         action, last, latest, count = self.spec.actions[slot], self.total_ticks, 0, 0
-        for block in self._resolved:
+        for block in self.resolved:
             for tick, configs in _ticks_of(block, slot, action.tick):
                 if tick > last:
                     latest, count = max(latest, tick), count + configs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ActionAfterEnd"]
+__all__ = ["ActionAfterEnd", "PlanWarning", "StopsAtStart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +30,27 @@ class ActionAfterEnd:
             f"action '{self.name}' is scheduled as late as tick {self.latest_tick}, but runs end at tick "
             f"{self.last_tick}: in {configs} it never fires"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StopsAtStart:
+    """A stop condition that holds before the first step of the config that was probed.
+
+    Attributes:
+        condition: The condition as text.
+        config_id: The config; others may start the same.
+    """
+
+    condition: str
+    config_id: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return (
+            f"the stop condition '{self.condition}' holds at tick 0 of config {self.config_id} already: such a run "
+            f"takes no step; a `min_tick` of 1 or more lets it start"
+        )
+
+
+PlanWarning = ActionAfterEnd | StopsAtStart
+"""What is told before the first run."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from henad_web.explore.plan import PlannedBlock
     from henad_web.explore.shards import Shard
+    from henad_web.explore.warnings import PlanWarning
     from henad_web.model.entry import Backend
     from henad_web.run.layout import ExecutionLayout
 
@@ -37,6 +38,7 @@ class SweepOutline:
         stat_columns: Columns of series.csv after the tick.
         reducer_columns: Reducer columns of runs.csv.
         dry_run: Whether the sweep only plans and probes.
+        warnings: What is allowed and probably not meant.
     """
 
     model: str
@@ -54,3 +56,4 @@ class SweepOutline:
     stat_columns: tuple[str, ...]
     reducer_columns: tuple[str, ...]
     dry_run: bool = False
+    warnings: tuple[PlanWarning, ...] = ()

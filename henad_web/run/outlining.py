@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
+from henad_web.explore.warnings import StopsAtStart
 from henad_web.run.layout import MachineResources, choose_layout
 from henad_web.run.outline import SweepOutline
 
@@ -58,7 +60,18 @@ def make_outline(
         stat_columns=measure.columns,
         reducer_columns=measure.reducer_columns,
         dry_run=dry_run,
+        warnings=(*plan.warnings(), *_stops_at_start(plan, probe, measure)),
     )
+
+
+def _stops_at_start(plan: Plan, probe: ProbeReport, measure: MeasurePlan) -> tuple[StopsAtStart, ...]:
+    """Return a warning when the probed config's first sample ends its run, as far as that is known unrun."""
+    stop, spec = measure.stop, plan.spec.run.stop
+    first_is_probed = plan.warmup == 0 < plan.total_ticks and 0 not in plan.configs[probe.config_id].action_ticks
+    if stop is None or spec is None or stop.min_tick > 0 or not first_is_probed:
+        return ()
+    holds = stop.holds(probe.values[measure.columns.index(stop.column)], stop.threshold)
+    return (StopsAtStart(condition_text(spec), probe.config_id),) if holds else ()
 
 
 def series_rows_a_run(plan: Plan) -> int:

@@ -5,6 +5,8 @@ One build a call of `advance`, so that a frame is never held for more than one. 
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -36,6 +38,8 @@ class ProbeReport:
         heap_bytes: Host memory of a run, bytes; the larger of the first and the last config.
         population: Its population at tick 0.
         parallel_jobs: Independent jobs of one step, None when the model does not say.
+        config_id: Which config it was.
+        values: Its sample at tick 0, before any action, a number a column.
     """
 
     params: tuple[ParamValue, ...]
@@ -44,6 +48,8 @@ class ProbeReport:
     heap_bytes: int
     population: int
     parallel_jobs: int | None
+    config_id: int = 0
+    values: tuple[float, ...] = ()
 
     @property
     def demand_bytes(self) -> int:
@@ -118,13 +124,21 @@ class Probe:
         if isinstance(state, Fault):
             return state
         try:
+            stats = state.stats()
             return ProbeReport(
                 params=params,
                 seed=seed,
-                columns=tuple(state.stats()),
+                columns=tuple(stats),
                 heap_bytes=int(state.heap_bytes),
                 population=int(state.population),
                 parallel_jobs=state.parallel_jobs,
+                config_id=config_id,
+                values=tuple(map(_number, stats.values())),
             )
         except FAULTS as error:
             return fault_of(Phase.BUILDING, error, self._entry.source_file)
+
+
+def _number(value: object) -> float:
+    # What is no number is told by the run whose sample it is, not by the probe.
+    return float(value) if isinstance(value, numbers.Real) else math.nan

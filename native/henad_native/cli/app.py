@@ -12,6 +12,7 @@ from henad_native.cli.exits import ExitCode
 from henad_native.cli.importing import import_command
 from henad_native.cli.merging import merge_command
 from henad_native.cli.pages import page_command, serve_command
+from henad_native.cli.planning import plan_command
 from henad_native.cli.resuming import resume_command
 from henad_native.cli.running import run_command
 from henad_native.cli.schemas import schema_command
@@ -30,6 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("run")(run_command)
+app.command("plan")(plan_command)
 app.command("resume")(resume_command)
 app.command("merge")(merge_command)
 app.command("models")(models_command)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from henad_web.results.merging import MergeReport
     from henad_web.run.layout import ExecutionLayout
     from henad_web.run.outline import SweepOutline
+    from henad_web.run.pilot import Pilot
 
 __all__ = [
     "byte_text",
@@ -21,6 +22,7 @@ __all__ = [
     "failure_line",
     "merged_line",
     "outline_lines",
+    "pilot_lines",
     "progress_text",
     "written_line",
 ]
@@ -98,6 +100,14 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     if outline.series_rows > MANY_SERIES_ROWS:
         rows += "; a larger `series_every` in [measure] keeps fewer"
     yield _labelled("series rows", rows)
+
+
+def pilot_lines(pilot: Pilot, outline: SweepOutline) -> Iterator[str]:
+    """Yield what one timed run took, and about how long the pending ones of `outline` take."""
+    outcome = pilot.outcome
+    took = f"{duration_text(pilot.seconds)} for {counted(outcome.ticks, 'tick')}, {outcome.status}"
+    yield _labelled("pilot run", f"{took}: {outcome.note}" if outcome.note else took)
+    yield _labelled("time", f"about {duration_text(pilot.estimated_s(outline))} if every run is like it")
 
 
 def _labelled(label: str, value: str) -> str:

@@ -1,0 +1,58 @@
+"""The plan as a table: every run with its config, seed, key and values, before anything runs.
+
+Owns the columns, which are the leading ones of runs.csv, and their texts. Runs nothing and opens no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from henad_web.explore.design_table import csv_record
+
+if TYPE_CHECKING:
+    from henad_web.explore.outcomes import PlannedRun
+    from henad_web.explore.plan import Config, Plan
+
+__all__ = ["plan_columns", "plan_csv", "plan_table"]
+
+_LEADING = ("run_id", "config_id", "block", "rep", "seed", "run_key")
+
+
+def plan_columns(plan: Plan) -> tuple[str, ...]:
+    """Return the names of the columns: ids, seed, key, parameters in schema order, ``action.NAME`` of each action."""
+    params = (param.id for param in plan.schema.params)
+    return (*_LEADING, *params, *(f"action.{action.label}" for action in plan.spec.actions))
+
+
+def plan_table(plan: Plan, runs: Iterable[PlannedRun] | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield one row of texts a run, in the order of `runs`; all runs in plan order when None.
+
+    Texts are those of runs.csv: numbers as the shortest that read back, options by name.
+    """
+    config: Config | None = None
+    values: tuple[str, ...] = ()
+    for run in plan.runs() if runs is None else runs:
+        if config is None or config.config_id != run.config_id:
+            config = plan.configs[run.config_id]
+            values = _values(plan, config)
+        yield (
+            str(run.run_id),
+            str(run.config_id),
+            str(config.block),
+            str(run.rep),
+            str(run.seed),
+            plan.run_key(run),
+            *values,
+        )
+
+
+def plan_csv(plan: Plan, runs: Iterable[PlannedRun] | None = None) -> Iterator[str]:
+    """Yield the lines of the table as CSV, its header first, each ending in a line feed."""
+    yield csv_record(plan_columns(plan))
+    yield from map(csv_record, plan_table(plan, runs))
+
+
+def _values(plan: Plan, config: Config) -> tuple[str, ...]:
+    params = zip(plan.schema.params, config.params, strict=True)
+    return (*(param.text(value) for param, value in params), *map(str, config.action_ticks))
