@@ -99,7 +99,7 @@ class DirectoryStore:
         self._clock = clock
         self._lock = DirectoryLock(self._directory, wall_clock, force=force)
         self._staged = StagedTables(self._directory)
-        self._is_mended = False
+        self._is_mended = self._is_rewriting = False
         self._lines: tuple[str, ...] = ()
         self._tables: dict[str, _Table] = {}
         self._appended: dict[str, list[bytes]] = {}
@@ -224,8 +224,10 @@ class DirectoryStore:
             OutputError: They cannot be written or replaced; readers find them as before or finished.
         """
         with self._mapped_errors():
-            if not self._staged.is_marked:
+            # The chunks may come from the old tables: they are asked for once, however often finishing takes.
+            if not self._is_rewriting:
                 self._staged.write(tables)
+                self._is_rewriting = True
             for name in tables:  # an open file cannot be replaced on Windows
                 if name in self._tables:
                     self._tables.pop(name).close()
@@ -233,6 +235,7 @@ class DirectoryStore:
             for name in tables:
                 path = self._directory / name
                 self._tables[name] = _Table(path, path.stat().st_size)
+            self._is_rewriting = False
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data`, whole records, to the table `name` at the next `flush`."""

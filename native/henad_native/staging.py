@@ -50,7 +50,6 @@ class StagedTables:
             with suppress(OSError):
                 self.discard()
             raise
-        sync_directory(self._directory)
 
     def finish(self) -> None:
         """Rename marked tables over the old ones; may be called again after an error, and when nothing is marked.
@@ -60,6 +59,7 @@ class StagedTables:
         """
         if not self.is_marked:
             return
+        sync_directory(self._directory)
         for name in _TABLES:
             if self._staged(name).exists():
                 rename_over(self._staged(name), self._directory / name)
