@@ -32,7 +32,7 @@ _SAMPLED = (DesignKind.RANDOM, DesignKind.LHS, DesignKind.SOBOL, DesignKind.SALT
 _BALANCED = (DesignKind.SOBOL, DesignKind.SALTELLI)
 """Designs whose points are balanced only in powers of two."""
 
-_DEFAULT_NUM_LEVELS = 4
+DEFAULT_NUM_LEVELS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _sampled_design(block: BlockSpec, domains: list[Domain], seed: int) -> Desig
     if block.design is DesignKind.SALTELLI:
         return SaltelliDesign(domains, samples, seed, second_order=block.second_order is not False)
     if block.design is DesignKind.MORRIS:
-        return MorrisDesign(domains, samples, seed, num_levels=block.num_levels or _DEFAULT_NUM_LEVELS)
+        return MorrisDesign(domains, samples, seed, num_levels=block.num_levels or DEFAULT_NUM_LEVELS)
     if block.design is DesignKind.SOBOL:
         return SobolDesign(domains, samples, seed)
     return (

@@ -10,7 +10,8 @@ import json
 
 from msgspec import structs
 
-from henad_web.explore.spec import RunSettings, SweepSpec
+from henad_web.explore.blocks import DEFAULT_NUM_LEVELS
+from henad_web.explore.spec import BlockSpec, DesignKind, RunSettings, SweepSpec
 from henad_web.explore.spec_document import spec_document
 from henad_web.explore.spec_text import normalized
 from henad_web.model.fnv import Fnv1a64
@@ -36,10 +37,20 @@ def canonical_text(spec: SweepSpec) -> str:
     A whole number below 2^53 has no point, whether a file wrote ``1`` or ``1.0``, since some writers of JSON drop it.
     """
     # The order of runs changes when a result is there, and no result.
-    document = spec_document(structs.replace(spec, run=structs.replace(spec.run, order=RunSettings().order)))
+    run = structs.replace(spec.run, order=RunSettings().order)
+    blocks = tuple(_in_full(block) for block in spec.blocks)
+    document = spec_document(structs.replace(spec, run=run, blocks=blocks))
     if spec.actions:
         document["action"] = [{"id": action.id, "name": action.label, "tick": action.tick} for action in spec.actions]
     return json.dumps(_canonical(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _in_full(block: BlockSpec) -> BlockSpec:
+    if block.design is DesignKind.SALTELLI and block.second_order is None:
+        return structs.replace(block, second_order=True)
+    if block.design is DesignKind.MORRIS and block.num_levels is None:
+        return structs.replace(block, num_levels=DEFAULT_NUM_LEVELS)
+    return block
 
 
 def _canonical(value: object, key: str | None = None) -> object:
