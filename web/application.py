@@ -16,7 +16,9 @@ from download import Download
 from editor import Editor
 from frames import Frames
 from gallery import Gallery
+from opener import Opener
 from picker import Picker
+from recorded import opened_archive
 from session import Session, Views
 from study import Reading, read_spec
 from table import Table
@@ -33,7 +35,9 @@ class Application:
     def __init__(self) -> None:
         self._models = hw.example_models()
         self._reading = Reading()
-        self._controls = Controls(Actions(run=self._run, pause=self._pause, resume=self._resume, abort=self._abort))
+        self._controls = Controls(
+            Actions(run=self._run, pause=self._pause, resume=self._resume, abort=self._abort, go_on=self._go_on)
+        )
         self._table = Table(self._choose)
         chart = Chart()
         self._gallery = Gallery(chart, self._table.choose)
@@ -48,6 +52,7 @@ class Application:
         self._session = Session(views, time.perf_counter, self._active_changed)
         self._frames = Frames(self._session.pacing)
         self._editor = Editor(self._read)
+        self._opener = Opener(self._open_results)
         self._picker = Picker(self._editor.load, lambda: self._editor.text)
 
     async def open(self) -> None:
@@ -59,6 +64,7 @@ class Application:
         await self._picker.open()
         build = json.loads(await fetch_text("build.json"))["build"]
         write(by_id("build"), f"Build {build[:12]}.")
+        self._opener.allow(True)
 
     def _read(self, text: str) -> None:
         self._reading = read_spec(text, self._models)
@@ -87,10 +93,23 @@ class Application:
     def _abort(self) -> None:
         self._session.abort()
 
+    def _go_on(self) -> None:
+        self._session.go_on()
+
+    def _open_results(self, content: bytes) -> None:
+        try:
+            opened = opened_archive(content, self._models)
+        except hw.HenadError as error:
+            self._controls.show_state("failed", f"The results could not be opened: {error}")
+            return
+        self._editor.load(opened.study.loaded.source.toml or "")
+        self._session.show(opened)
+
     def _choose(self, run_id: int) -> None:
         self._gallery.choose(run_id)
 
     def _active_changed(self, active: bool) -> None:
+        self._opener.allow(not active)
         if active:
             self._frames.start()
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dom import by_id, listen, make, write
+from dom import by_id, listen, make, reveal, write
 from pacing import Pace
 from wording import duration_text, progress_text
 
@@ -31,6 +31,7 @@ class Actions:
     pause: Callable[[], None]
     resume: Callable[[], None]
     abort: Callable[[], None]
+    go_on: Callable[[], None]
 
 
 class Controls:
@@ -40,12 +41,14 @@ class Controls:
         self._run, self._pause, self._resume, self._abort = map(by_id, ("run", "pause", "resume", "abort"))
         self._bar, self._text, self._elapsed = by_id("progress"), by_id("progress-text"), by_id("elapsed")
         self._state, self._pace, self._warnings = by_id("state"), by_id("pace"), by_id("warnings")
+        self._rest = by_id("go-on")
         self._ready = self._active = False
         for button, action in (
             (self._run, actions.run),
             (self._pause, actions.pause),
             (self._resume, actions.resume),
             (self._abort, actions.abort),
+            (self._rest, actions.go_on),
         ):
             listen(button, "click", _pressed(action))
 
@@ -61,6 +64,10 @@ class Controls:
         self._pause.disabled = not active or paused
         self._resume.disabled = not (active and paused)
         self._abort.disabled = not active
+
+    def offer_rest(self, offered: bool) -> None:
+        """Offer to run what opened results lack, or do not."""
+        reveal(self._rest, offered)
 
     def show_progress(self, progress: hw.SweepProgress) -> None:
         """Show counts, time left and time passed."""

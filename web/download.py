@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from archive import archive_name, zip_bytes
 from dom import by_id, listen, make, window, write
 from pyodide.ffi import to_js
-from wording import byte_text
+from wording import archive_name, byte_text
+
+from henad_web.results.archive import pack
 
 __all__ = ["Download"]
 
@@ -38,7 +39,7 @@ class Download:
         self._button.disabled = False
 
     def _save(self, _event: object) -> None:
-        content = to_js(zip_bytes(self._files))
+        content = to_js(pack(self._files))
         address = window.URL.createObjectURL(window.Blob.new(to_js([content]), type="application/zip"))
         link = make("a")
         link.href, link.download = address, archive_name(self._model)

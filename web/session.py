@@ -14,8 +14,9 @@ from controls import Controls
 from download import Download
 from gallery import Gallery
 from pacing import BUDGET_MS, Pacing, StepWatch
+from recorded import Recorded
 from study import Study
-from table import Table
+from table import MOST_ROWS, Table
 from wording import ended_text, slow_step_text
 
 import henad_web as hw
@@ -54,6 +55,7 @@ class Session:
         self.pacing = Pacing(clock, self._turn)
         self._run: hw.SweepRun | None = None
         self._study: Study | None = None
+        self._opened: Recorded | None = None
         self._watch = StepWatch()
         self._due = self._rows_due = 0.0
 
@@ -64,16 +66,47 @@ class Session:
 
     def start(self, study: Study) -> None:
         """Start the sweep of `study`; a sweep that cannot start says why and leaves the page idle."""
-        views = self._views
         options = hw.SweepRunOptions.from_loaded(study.loaded)
+        self._begin(study, None, lambda: hw.SweepRun.start(study.entry, study.loaded.spec, options=options))
+
+    def go_on(self) -> None:
+        """Run what the opened results lack, keeping their rows."""
+        opened = self._opened
+        if opened is not None and self._run is None:
+            self._begin(opened.study, opened, lambda: hw.SweepRun.resume_files(opened.study.entry, opened.files))
+
+    def show(self, opened: Recorded) -> None:
+        """Show results that were opened, while no sweep runs."""
+        views = self._views
+        self._study, self._opened = opened.study, opened
+        views.controls.clear_warnings()
+        views.download.offer(opened.study.entry.id, opened.files)
+        views.gallery.begin(opened.study)
+        views.table.begin(opened.study, opened.results.reducer_columns)
+        views.board.clear("Results were opened; no run is in progress.")
+        self._add_rows(opened)
+        self._show_runs()
+        views.controls.show_state("ended", opened.sentence)
+        views.controls.offer_rest(opened.can_go_on)
+
+    def _add_rows(self, opened: Recorded) -> None:
+        views = self._views
+        views.table.note_earlier(max(0, len(opened.results.runs) - MOST_ROWS))
+        for outcome in opened.newest(MOST_ROWS):
+            views.table.add(outcome)
+            views.gallery.add(outcome, dropped=False)
+
+    def _begin(self, study: Study, opened: Recorded | None, start: Callable[[], hw.SweepRun]) -> None:
+        views = self._views
         views.controls.clear_warnings()
         try:
-            self._run = hw.SweepRun.start(study.entry, study.loaded.spec, output=hw.MemoryOutput(), options=options)
+            self._run = start()
         except hw.HenadError as error:
             views.controls.show_state("failed", f"The sweep could not start: {error}")
             return
-        self._study, self._watch = study, StepWatch()
+        self._study, self._opened, self._watch = study, opened, StepWatch()
         self._due = self._rows_due = 0.0
+        views.controls.offer_rest(False)
         views.download.clear()
         views.gallery.begin(study)
         views.table.begin(study, ())
@@ -127,6 +160,8 @@ class Session:
             case hw.Planned(outline):
                 if self._study is not None:
                     views.table.begin(self._study, outline.reducer_columns)
+                if self._opened is not None:
+                    self._add_rows(self._opened)
             case hw.Warned(warning):
                 views.controls.add_warning(str(warning))
             case hw.RunFinished(outcome, dropped):

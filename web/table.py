@@ -55,6 +55,10 @@ class Table:
         self._waiting.append(outcome)
         self._seen += 1
 
+    def note_earlier(self, count: int) -> None:
+        """Count `count` runs that have a row in the files and none here."""
+        self._seen += count
+
     def flush(self) -> None:
         """Put the runs taken since the last flush into the page, with one change of the document."""
         reveal(self._empty, not self._seen)

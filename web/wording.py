@@ -7,10 +7,12 @@ from __future__ import annotations
 
 __all__ = [
     "TIMES",
+    "archive_name",
     "byte_text",
     "duration_text",
     "ended_text",
     "number_text",
+    "opened_text",
     "plan_text",
     "progress_text",
     "slow_step_text",
@@ -73,6 +75,17 @@ def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: 
         kept = f"Aborted after {duration_text(elapsed)}: the files hold {rows:,} of {_counted(planned, 'run')}"
         return f"{kept}, {failed:,} failed." if failed else f"{kept}."
     return f"Finished {kept}, {failed:,} failed." if failed else f"Finished {kept}."
+
+
+def opened_text(*, status: str, rows: int, planned: int, failed: int) -> str:
+    """Return what results that were opened hold: their status, and of how many planned runs."""
+    text = f"Opened results ({status}): {rows:,} of {_counted(planned, 'run')}"
+    return f"{text}, {failed:,} failed." if failed else f"{text}."
+
+
+def archive_name(model: str) -> str:
+    """Return the file name under which the results of a sweep of `model` are saved."""
+    return f"{model}-sweep.zip"
 
 
 def byte_text(count: int) -> str:

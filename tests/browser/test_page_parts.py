@@ -1,16 +1,18 @@
-"""The parts of the page that need no browser: wording, pacing, axes, colours, the archive."""
+"""The parts of the page that need no browser: wording, pacing, axes, colours, opened results."""
 
 from __future__ import annotations
 
 import importlib
-import io
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+
+import henad_web as hw
+from henad_web.results.archive import pack
+from tests.shared.reference_folder import reference_files
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 
@@ -147,6 +149,11 @@ def test_a_busy_machine_is_not_a_slow_model(part: Part) -> None:
     assert watch.step_ms is None
 
 
+@pytest.mark.parametrize(("cost_s", "gap_s"), [(0.001, 0.05), (0.01, 0.25), (0.2, 0.5)])
+def test_pictures_that_cost_more_come_less_often_but_keep_coming(part: Part, cost_s: float, gap_s: float) -> None:
+    assert part("pacing").picture_gap(cost_s) == gap_s
+
+
 @pytest.mark.parametrize(("share", "value"), [(0.5, 10.0), (0.95, 19.0), (1.0, 20.0), (0.0, 1.0)])
 def test_percentiles_by_nearest_rank(part: Part, share: float, value: float) -> None:
     values = [float(number) for number in range(20, 0, -1)]
@@ -199,11 +206,23 @@ def test_every_state_gets_its_colour(part: Part, states: int) -> None:
     assert painter.pixels.tolist() == expected
 
 
-def test_the_archive_is_the_same_bytes_for_the_same_files(part: Part) -> None:
-    files = {"runs.csv": b"run_id\n0\n", "manifest.json": b"{}\n"}
-    archive = part("archive").zip_bytes(files)
-    assert archive == part("archive").zip_bytes(dict(files))
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        assert {name: opened.read(name) for name in opened.namelist()} == files
-        assert {entry.date_time for entry in opened.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-    assert part("archive").archive_name("sir") == "sir-sweep.zip"
+def test_results_that_were_opened_say_what_they_hold(part: Part) -> None:
+    wording = part("wording")
+    assert wording.archive_name("sir") == "sir-sweep.zip"
+    assert wording.opened_text(status="complete", rows=1, planned=1, failed=0) == (
+        "Opened results (complete): 1 of 1 run."
+    )
+    assert wording.opened_text(status="aborted", rows=2, planned=1200, failed=1) == (
+        "Opened results (aborted): 2 of 1,200 runs, 1 failed."
+    )
+
+
+def test_opened_rows_become_the_outcomes_they_were_written_from(part: Part) -> None:
+    recorded = part("recorded").opened_archive(pack(reference_files()), hw.example_models())
+    assert not recorded.can_go_on
+    outcomes = list(recorded.newest(3))
+    assert [outcome.run.run_id for outcome in outcomes] == [1, 2, 3]
+    assert outcomes[1].reducers == {"Susceptible:max": 254, "Infected:final": 114}
+    assert outcomes[1].series.values[:, 1].tolist() == [2, 107, 205, 164, 114]
+    assert recorded.study.factors == ("infection_rate",)
+    assert recorded.study.level(1, "infection_rate") == np.float32(0.4)
