@@ -9,21 +9,16 @@ from collections.abc import Callable
 
 from colours import Painter
 from dom import Element, by_id, window, write
+from pacing import picture_gap
 from wording import TIMES
 
 from henad_web.run.lanes import RunView
 
 __all__ = ["Board"]
 
-DRAW_GAP_S = 0.05
-"""Least time between two pictures: every third frame, so that most frames are the sweep's alone."""
-
 MOST_CELLS = 512
 """Cells a side that are drawn at most; of larger grids every second, third, … row and column, as they would be on
 a board a few hundred pixels wide anyway."""
-
-DRAW_SHARE = 0.04
-"""Most of the page's time that pictures may take, so that large grids are drawn less often."""
 
 
 class Board:
@@ -62,7 +57,7 @@ class Board:
         if view is not None:
             self.draw(view)
         end = self._clock()
-        self._due = end + max(DRAW_GAP_S, (end - start) / DRAW_SHARE)
+        self._due = end + picture_gap(end - start)
 
     def draw(self, view: RunView) -> None:
         """Draw `view` now, or say where it stands when its model has no grid."""

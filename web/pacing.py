@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
 
-__all__ = ["BUDGET_MS", "FRAME_GAP_S", "HIDDEN_BUDGET_S", "Pace", "Pacing", "StepWatch", "percentile"]
+__all__ = ["BUDGET_MS", "FRAME_GAP_S", "HIDDEN_BUDGET_S", "Pace", "Pacing", "StepWatch", "percentile", "picture_gap"]
 
 BUDGET_MS = 6.0
 """What one turn of a sweep uses of a frame, milliseconds, plus one step at most."""
@@ -25,6 +25,16 @@ HIDDEN_BUDGET_S = 0.25
 
 STALLED_BUDGET_S = 0.1
 """What one timer tick may use while the tab is visible without frames; input must still get through."""
+
+
+PICTURE_GAP_S = 0.05
+"""Least time between two pictures: every third frame, so that most frames are the sweep's alone."""
+
+LONGEST_PICTURE_GAP_S = 0.5
+"""Most time between two pictures: one that was slow once, as a first one is, must not freeze the board."""
+
+PICTURE_SHARE = 0.04
+"""Most of the page's time that pictures may take, so that large grids are drawn less often."""
 
 
 class Pace(StrEnum):
@@ -102,6 +112,11 @@ class StepWatch:
         elif steps > 1:
             self._slow.clear()
             self.step_ms = None
+
+
+def picture_gap(cost_s: float) -> float:
+    """Return the seconds to wait after a picture that took `cost_s` seconds to draw."""
+    return min(max(PICTURE_GAP_S, cost_s / PICTURE_SHARE), LONGEST_PICTURE_GAP_S)
 
 
 def percentile(values: list[float], share: float) -> float:
