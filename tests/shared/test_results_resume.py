@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 import pytest
 
@@ -9,6 +11,7 @@ import henad_web as hw
 from henad_web.results.archive import pack, unpack
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import reference_files
+from tests.shared.toy_models import Toy, entry_of
 
 
 def interrupted(host: Host, entry: hw.ModelEntry, spec: hw.SweepSpec, runs: int) -> dict[str, bytes]:
@@ -88,3 +91,24 @@ def test_a_folder_of_the_reference_engine_goes_on_and_says_that_another_build_be
         assert results.runs[name].tolist() == old.runs[name].tolist()
     assert last.record.files["series.csv"] == files["series.csv"]
     assert [(session.skipped, session.ran) for session in results.manifest.sessions] == [(0, 4), (2, 2)]
+
+
+@pytest.mark.parametrize("portable", [True, False])
+def test_rows_of_another_platform_are_named_when_the_model_is_not_portable(stepped: Host, portable: bool) -> None:
+    entry = entry_of(Toy)
+    entry = dataclasses.replace(entry, metadata=dataclasses.replace(entry.metadata, portable=portable))
+    factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(1, 2, 3, 4)))
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=2), blocks=(hw.BlockSpec(factors=(factor,)),))
+    files = stepped.files(entry, spec)
+    here = msgspec.json.decode(files["manifest.json"])["runtime"]["os"]
+    cut = {
+        **files,
+        "runs.csv": b"".join(files["runs.csv"].splitlines(keepends=True)[:3]),
+        "manifest.json": files["manifest.json"].replace(f'"os": "{here}"'.encode(), b'"os": "elsewhere"'),
+    }
+    run = hw.SweepRun.resume_files(entry, cut, target=stepped.target)
+    warned = [event.warning for event in stepped.drain(run) if isinstance(event, hw.Warned)]
+    (changed,) = [warning for warning in warned if isinstance(warning, hw.PlatformChanged)]
+    assert changed.portable is portable
+    assert changed.recorded.startswith("elsewhere ")
+    assert changed.rows == (() if portable else ((changed.recorded, "0-1"),))
