@@ -6,14 +6,16 @@ counts as the number its text shows, so that ``rate <= 0.3`` holds for the singl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.explore.designs import CHUNK, Column, Design, Row, value_at
+from henad_web.explore.designs import CHUNK, Column, Design, Row
 from henad_web.explore.factors import Target
-from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
+from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
 from henad_web.explore.shown_numbers import shown_number, shown_numbers
 from henad_web.explore.where_filter import Values, Where
 from henad_web.model.params import ParamValue
@@ -26,11 +28,13 @@ class FilteredDesign(Design):
 
     Args:
         inner: All configs.
-        kept: Positions of those kept, ascending, uint32 ``(n,)``: four bytes each.
+        kept: For each stretch of `CHUNK` configs, which of them are kept, a bit each as `numpy.packbits` packs them.
     """
 
-    def __init__(self, inner: Design, kept: NDArray[np.uint32]) -> None:
-        self._inner, self._kept = inner, kept
+    def __init__(self, inner: Design, kept: Sequence[NDArray[np.uint8]]) -> None:
+        self._inner, self._kept = inner, tuple(kept)
+        self._starts = [0, *accumulate(len(_places(flags)) for flags in self._kept)]
+        self._latest, self._latest_places = -1, np.empty(0, np.intp)
 
     @classmethod
     def of(cls, inner: Design, varied: Sequence[Target], where: Where, base: Mapping[Target, ParamValue]) -> Design:
@@ -42,17 +46,19 @@ class FilteredDesign(Design):
             where: Which to keep.
             base: The value of everything that a block may leave alone.
         """
-        fixed = {target: _constant(base[target]) for target in where.targets if target not in varied}
+        fixed = {target: np.asarray(_plain(base[target])) for target in where.targets if target not in varied}
+        named = [
+            (place, target, _reader(inner.domains[place]))
+            for place, target in enumerate(varied)
+            if target in where.targets
+        ]
         kept = []
         for first in range(0, inner.config_count, CHUNK):
             last = min(first + CHUNK, inner.config_count)
-            values = dict(fixed)
-            columns = inner.columns(first, last) if len(fixed) < len(where.targets) else []
-            for target, domain, column in zip(varied, inner.domains, columns, strict=False):
-                if target in where.targets:
-                    values[target] = _values(domain, column)
-            kept.append((np.flatnonzero(where.holds(values, last - first)) + first).astype(np.uint32))
-        return cls(inner, np.concatenate(kept))
+            columns = inner.columns(first, last) if named else []
+            values = {**fixed, **{target: read(columns[place]) for place, target, read in named}}
+            kept.append(np.packbits(where.holds(values, last - first)))
+        return cls(inner, kept)
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -62,26 +68,32 @@ class FilteredDesign(Design):
     @property
     def config_count(self) -> int:
         """Number of configs kept."""
-        return len(self._kept)
+        return self._starts[-1]
 
     def row(self, position: int) -> Row:
         """Return the values of the kept config at `position`."""
-        return self._inner.row(int(self._kept[position]))
+        stretch = bisect_right(self._starts, position) - 1
+        if stretch != self._latest:
+            self._latest, self._latest_places = stretch, _places(self._kept[stretch])
+        return self._inner.row(stretch * CHUNK + int(self._latest_places[position - self._starts[stretch]]))
 
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the columns of the kept configs `first` to ``last - 1``."""
-        kept = self._kept[first:last]
-        if not len(kept):
-            return [column[:0] for column in self._inner.columns(0, 1)]
-        start, stop = int(kept[0]), int(kept[-1]) + 1
-        if stop - start <= 4 * CHUNK:
-            return [column[kept - start] for column in self._inner.columns(start, stop)]
-        rows = [self._inner.columns(int(place), int(place) + 1) for place in kept]
-        return [np.concatenate(column) for column in zip(*rows, strict=True)]
+        parts = [[column[:0]] for column in self._inner.columns(0, 1)]
+        for stretch, (start, stop) in enumerate(pairwise(self._starts)):
+            if start >= last or stop <= first:
+                continue
+            places = _places(self._kept[stretch])[max(first - start, 0) : last - start]
+            begin = stretch * CHUNK
+            found = self._inner.columns(begin, min(begin + CHUNK, self._inner.config_count))
+            for part, column in zip(parts, found, strict=True):
+                part.append(column[places])
+        return [np.concatenate(part) for part in parts]
 
 
-def _constant(value: ParamValue) -> Values:
-    return np.asarray(_plain(value))
+def _places(flags: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the places of the bits that are set; bits past the last config never are."""
+    return np.flatnonzero(np.unpackbits(flags))
 
 
 def _plain(value: ParamValue) -> float | bool | str:
@@ -90,12 +102,20 @@ def _plain(value: ParamValue) -> float | bool | str:
     return shown_number(value) if isinstance(value, float) else float(value)
 
 
-def _values(domain: Domain, column: Column) -> Values:
-    """Return the numbers, flags or names that the entries of `column` stand for."""
+def _reader(domain: Domain) -> Callable[[Column], Values]:
+    """Return what turns a column of `domain` into the numbers, flags or names that its entries stand for."""
     if isinstance(domain, ContinuousDomain):
-        return shown_numbers(column.astype(np.float32))
+        return lambda column: shown_numbers(column.astype(np.float32))
     if isinstance(domain, WholeDomain):
-        return column.astype(np.float64) + float(domain.low)
-    # A level is looked at once, however many configs of this stretch have it.
+        low = float(domain.low)
+        return lambda column: column.astype(np.float64) + low
+    if len(domain) > CHUNK:
+        return lambda column: _levels_met(domain, column)
+    levels = np.asarray([_plain(domain[position]) for position in range(len(domain))])
+    return lambda column: levels[column.astype(np.intp)]
+
+
+def _levels_met(domain: Levels, column: Column) -> Values:
+    # Many levels are never listed together: only those of this stretch are looked at, each once.
     entries, places = np.unique(column, return_inverse=True)
-    return np.asarray([_plain(value_at(domain, entry)) for entry in entries])[places]
+    return np.asarray([_plain(domain[int(entry)]) for entry in entries])[places]

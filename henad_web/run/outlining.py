@@ -40,13 +40,11 @@ def make_outline(
         gpu_memory_budget=options.gpu_memory_budget,
         can_spawn=resources.can_spawn,
     )
-    metadata = entry.metadata
-    layout = choose_layout(
-        options.concurrency, budgeted, metadata.backend, probe, pending, inner_threads=metadata.inner_threads
-    )
+    backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads
+    layout = choose_layout(options.concurrency, budgeted, backend, probe, pending, inner_threads=inner_threads)
     return SweepOutline(
         model=entry.id,
-        backend=metadata.backend,
+        backend=backend,
         configs=plan.config_count,
         replicates=plan.replicates,
         runs=plan.run_count,

@@ -224,3 +224,19 @@ def test_an_error_of_the_grammar_knows_its_place() -> None:
     with pytest.raises(WhereError, match="character 6") as caught:
         parse_where("rate = 1")
     assert (caught.value.at, caught.value.came) == (5, "'='")
+
+
+def test_kept_configs_are_found_across_stretches() -> None:
+    big = block(vary("size", span(1, 1000)), move("pulse", span(0, 199)))
+    plan = kept("size > 300 and size < 400 or action.pulse == 199", big)
+    expected = [(size, pulse) for size in range(1, 1001) for pulse in range(200) if 300 < size < 400 or pulse == 199]
+    assert plan.config_count == len(expected)
+    positions = [0, len(expected) - 1, *range(0, len(expected), 997), 1]
+    found = [(plan.configs[place].params[0], *plan.configs[place].action_ticks) for place in positions]
+    assert found == [expected[place] for place in positions]
+    tallied: dict[object, int] = {}
+    for value, count in plan.resolved[0].design.tallies(0):
+        tallied[value] = tallied.get(value, 0) + count
+    assert (tallied[1], tallied[350], sum(tallied.values())) == (1, 200, len(expected))
+    columns = plan.resolved[0].design.columns(290, 20000)
+    assert [size + 1 for size in columns[0].tolist()] == [size for size, _ in expected[290:20000]]
