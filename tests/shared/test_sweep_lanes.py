@@ -101,7 +101,7 @@ class Bench:
                 clock=clock,
                 wall_clock=clock,
                 resources=MachineResources(workers=3),
-                runtime=runtime_here(worker_threads=3),
+                runtime=runtime_here(worker_threads=3, target="browser"),
                 argv=(),
                 make_lanes=self._make_lanes,
             ),
