@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ import SALib.sample.morris
 import SALib.sample.sobol
 from scipy.stats import qmc
 
+import henad_web as hw
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
 from henad_web.explore.library_designs import MorrisDesign, SaltelliDesign, SobolDesign
 from tests.shared.schemas import ALL, block, column, move, only_problem, plan_of, span, values, vary
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 UNIT = ContinuousDomain(0.0, 1.0)
 SEED = 2**64 - 3
 
@@ -46,7 +49,9 @@ def test_sobol_points_drawn_in_parts_are_those_drawn_at_once() -> None:
 @pytest.mark.parametrize("second_order", [True, False])
 @pytest.mark.parametrize("factors", [1, 2, 3, 5])
 def test_a_saltelli_design_has_the_library_s_rows_in_its_order(factors: int, second_order: bool) -> None:
-    expected = SALib.sample.sobol.sample(problem(factors), 16, calc_second_order=second_order, seed=np.random.default_rng(9))
+    expected = SALib.sample.sobol.sample(
+        problem(factors), 16, calc_second_order=second_order, seed=np.random.default_rng(9)
+    )
     design = SaltelliDesign([UNIT] * factors, 16, 9, second_order=second_order)
     assert design.config_count == len(expected) == 16 * (2 * factors + 2 if second_order else factors + 2)
     assert (rows_of(design) == expected.astype(np.float32)).all()
@@ -153,3 +158,11 @@ def test_the_library_s_analysis_reads_results_in_config_order() -> None:
     rows = rows_of(SaltelliDesign([UNIT] * 2, 1024, 6, second_order=True))
     indices = SALib.analyze.sobol.analyze(problem(2), 2 * rows[:, 0] + rows[:, 1], seed=1)
     assert indices["S1"] == pytest.approx([0.8, 0.2], abs=0.02)
+
+
+def test_the_frozen_example_is_the_one_it_was_frozen_from() -> None:
+    schema = hw.example_models()["sir"].schema()
+    drawn, frozen = (hw.load_spec(EXAMPLES / name).spec for name in ("native/sir_sobol.toml", "sir_sobol_frozen.toml"))
+    assert hw.freeze(drawn, schema) == frozen
+    first, second = ([plan.run_key(run) for run in plan.runs()] for plan in (drawn.plan(schema), frozen.plan(schema)))
+    assert first == second
