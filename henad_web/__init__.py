@@ -77,7 +77,7 @@ from henad_web.explore.spec_file import (
     spec_to_json,
     spec_to_toml,
 )
-from henad_web.explore.warnings import ActionAfterEnd, StopsAtStart
+from henad_web.explore.warnings import ActionAfterEnd, LongSeries, StopsAtStart
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
@@ -170,6 +170,7 @@ __all__ = [
     "HoldsResultsError",
     "LoadedSpec",
     "LockedError",
+    "LongSeries",
     "ManifestError",
     "MeasureSettings",
     "MemoryOutput",

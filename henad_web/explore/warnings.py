@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ActionAfterEnd", "PlanWarning", "StopsAtStart"]
+__all__ = ["SPREADSHEET_ROWS", "ActionAfterEnd", "LongSeries", "PlanWarning", "StopsAtStart"]
+
+SPREADSHEET_ROWS = 1_048_576
+"""Rows that common spreadsheets hold, the header included; they drop the rest without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,5 +55,23 @@ class StopsAtStart:
         )
 
 
-PlanWarning = ActionAfterEnd | StopsAtStart
+@dataclass(frozen=True, slots=True)
+class LongSeries:
+    """A series.csv of more rows than a spreadsheet holds.
+
+    Attributes:
+        rows: Rows expected, the header aside.
+    """
+
+    rows: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return (
+            f"series.csv may have {self.rows} rows; spreadsheets show the first {SPREADSHEET_ROWS - 1} and drop the "
+            f"rest: read it with a program, or raise `series_every`"
+        )
+
+
+PlanWarning = ActionAfterEnd | StopsAtStart | LongSeries
 """What is told before the first run."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
-from henad_web.explore.warnings import StopsAtStart
+from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
 from henad_web.run.layout import MachineResources, choose_layout
 from henad_web.run.outline import SweepOutline
 
@@ -40,6 +40,7 @@ def make_outline(
         gpu_memory_budget=options.gpu_memory_budget,
         can_spawn=resources.can_spawn,
     )
+    series_rows = pending * series_rows_a_run(plan)
     backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads
     layout = choose_layout(options.concurrency, budgeted, backend, probe, pending, inner_threads=inner_threads)
     return SweepOutline(
@@ -54,12 +55,16 @@ def make_outline(
         pending=pending,
         layout=layout,
         projected_bytes=layout.projected_bytes(probe),
-        series_rows=pending * series_rows_a_run(plan),
+        series_rows=series_rows,
         stat_columns=measure.columns,
         reducer_columns=measure.reducer_columns,
         dry_run=dry_run,
-        warnings=(*plan.warnings(), *_stops_at_start(plan, probe, measure)),
+        warnings=(*plan.warnings(), *_stops_at_start(plan, probe, measure), *_long_series(series_rows)),
     )
+
+
+def _long_series(rows: int) -> tuple[LongSeries, ...]:
+    return (LongSeries(rows),) if rows >= SPREADSHEET_ROWS else ()
 
 
 def _stops_at_start(plan: Plan, probe: ProbeReport, measure: MeasurePlan) -> tuple[StopsAtStart, ...]:

@@ -285,6 +285,14 @@ def test_warnings_come_after_the_outline(host: Host) -> None:
     assert (warning.name, warning.latest_tick, warning.last_tick, warning.config_count) == ("mark", 90, 10, 2)
 
 
+@pytest.mark.parametrize(("steps", "warned"), [(524_286, False), (524_287, True)])
+def test_a_series_longer_than_a_spreadsheet_is_told(host: Host, steps: int, warned: bool) -> None:
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=steps, replicates=2))
+    outline = hw.plan_spec(entry_of(Toy), spec, target=host.target)
+    assert [type(warning) for warning in outline.warnings] == [hw.LongSeries] * warned
+    assert outline.series_rows == 2 * (steps + 1)
+
+
 def many_runs() -> hw.SweepSpec:
     """More runs than can be over before a test has its handle."""
     factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(1,)))
@@ -372,9 +380,11 @@ def test_events_can_be_awaited(host: Host, models: hw.ModelSet, small_sir: hw.Sw
     assert [type(event) for event in events] == [hw.Planned, *[hw.RunFinished] * 6, hw.Finished]
 
 
-def test_awaiting_events_of_a_paused_sweep_waits_for_the_resume(host: Host) -> None:
+def test_awaiting_events_of_a_paused_sweep_waits_for_the_resume(
+    host: Host, models: hw.ModelSet, endless: hw.SweepSpec
+) -> None:
     async def collect() -> list[hw.SweepEvent]:
-        run = host.start(entry_of(Toy), toy_spec(1))
+        run = host.start(models["game_of_life"], endless)
         run.pause()
         events: list[hw.SweepEvent] = []
 
@@ -386,6 +396,7 @@ def test_awaiting_events_of_a_paused_sweep_waits_for_the_resume(host: Host) -> N
             await asyncio.sleep(0)
         assert not following.done()
         run.resume()
+        run.abort()
         await following
         return events
 

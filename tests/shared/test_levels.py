@@ -142,7 +142,7 @@ def test_values_go_through_the_parser_of_their_parameter() -> None:
         ("rate", values(), "values", "has no levels"),
         ("rate", values(1.5), "values", "out of range"),
         ("rate", values("fast"), "values", "not a number"),
-        ("size", values(1.5), "values", "kind u32"),
+        ("size", values(1.5), "values", "not a whole number"),
         ("mode", values("fats"), "values", "no such option"),
         ("wrap", values("yes"), "values", "neither true nor false"),
     ],
