@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 __all__ = ["ByteLife"]
 
+Cells = NDArray[np.uint8]
+"""Cells, one a byte, or sums of them."""
+
 
 class ByteLife:
     """The cells of one game in rows, with a border that repeats the opposite edge.
@@ -25,6 +28,7 @@ class ByteLife:
         self._triple = np.zeros(cells + 2, np.uint8)
         self._pair = np.zeros(cells, np.uint8)
         self._count = np.zeros(cells, np.uint8)
+        self._operands, self._edges = self._step_operands(), self._edge_operands()
 
     @property
     def heap_bytes(self) -> int:
@@ -46,15 +50,21 @@ class ByteLife:
         """Return the number of living cells."""
         return int(np.count_nonzero(self._inner))
 
+    def _edge_operands(self) -> tuple[Cells, ...]:
+        field = self._field
+        columns = field[1:-1, 0], field[1:-1, -2], field[1:-1, -1], field[1:-1, 1]
+        return *columns, field[0], field[-2], field[-1], field[1]
+
+    def _step_operands(self) -> tuple[Cells, ...]:
+        stride, cells, triple = self._field.shape[1], self._count.size, self._triple
+        rows = (self._buffer[row * stride : row * stride + cells] for row in range(3))
+        return *rows, triple[:-2], triple[1:-1], triple[2:]
+
     def step(self, n: int) -> None:
         """Do `n` steps, 0 or more."""
-        field, pair, triple, count = self._field, self._pair, self._triple, self._count
-        stride, cells = field.shape[1], count.size
-        up, centre, down = (self._buffer[row * stride : row * stride + cells] for row in range(3))
-        left, middle, right = triple[:-2], triple[1:-1], triple[2:]
-        alive_next = centre.view(np.bool_)
-        west, east, first, last = field[1:-1, 0], field[1:-1, -1], field[1:-1, 1], field[1:-1, -2]
-        north, south, top, bottom = field[0], field[-1], field[1], field[-2]
+        up, centre, down, left, middle, right = self._operands
+        west, last, east, first, north, bottom, south, top = self._edges
+        pair, count, alive_next = self._pair, self._count, centre.view(np.bool_)
         three = np.array(3, np.uint8)
         add, either, equal = np.add, np.bitwise_or, np.equal
         for _ in range(n):

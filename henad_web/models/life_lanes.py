@@ -9,6 +9,9 @@ __all__ = ["LaneLife", "lanes_of"]
 
 _WORD_BITS = 64
 
+Words = NDArray[np.uint64]
+"""Cells, one a bit, or sums of them."""
+
 
 def lanes_of(side: int) -> int:
     """Return the largest divisor of `side` that is at most 64."""
@@ -43,6 +46,7 @@ class LaneLife:
         self._spare = np.zeros(self._columns + 2, np.uint64)
         # Ones and twos of the column sums need their neighbours' words, hence one spare word at each end.
         self._work = np.zeros((6, self._band * (self._columns + 2) + 2), np.uint64)
+        self._operands, self._edges = self._step_operands(), self._edge_operands()
 
     @property
     def heap_bytes(self) -> int:
@@ -69,16 +73,31 @@ class LaneLife:
         """Return the number of living cells."""
         return int(np.bitwise_count(self._field[1:-1, 1:-1]).sum(dtype=np.int64))
 
+    def _edge_operands(self) -> tuple[Words, ...]:
+        field = self._field
+        columns = field[1:-1, 0], field[1:-1, -2], field[1:-1, -1], field[1:-1, 1]
+        return *columns, field[0], field[-1], field[1], field[-2]
+
+    def _step_operands(self) -> tuple[Words, ...]:
+        stride, words = self._columns + 2, self._band * (self._columns + 2)
+        flat = self._field.reshape(-1)
+        ones, twos, *sums = self._work
+        return (
+            *(flat[row * stride : row * stride + words] for row in range(3)),
+            *(ones[:-2], ones[1:-1], ones[2:], twos[:-2], twos[1:-1], twos[2:]),
+            *(row[:words] for row in sums),
+        )
+
     def _wrap(self) -> None:
         """Repeat the last column before the first and the first after the last, then the edge rows of the bands.
 
         Above a band lies the last row of the band before it, below it the first row of the next: bits move a lane.
         """
-        field, one, rest = self._field, self._one, self._rest
-        spare, north, south, top, bottom = self._spare, field[0], field[-1], field[1], field[-2]
-        field[1:-1, 0] = field[1:-1, -2]
-        field[1:-1, -1] = field[1:-1, 1]
+        west, last, east, first, north, south, top, bottom = self._edges
+        one, rest, spare = self._one, self._rest, self._spare
         left, right, either, both = np.left_shift, np.right_shift, np.bitwise_or, np.bitwise_and
+        west[:] = last
+        east[:] = first
         left(bottom, one, north)
         right(bottom, rest, spare)
         either(north, spare, north)
@@ -91,13 +110,9 @@ class LaneLife:
 
     def step(self, n: int) -> None:
         """Do `n` steps, 0 or more."""
-        stride, words = self._columns + 2, self._band * (self._columns + 2)
-        flat = self._field.reshape(-1)
-        up, centre, down = (flat[row * stride : row * stride + words] for row in range(3))
-        ones, twos, *rest = self._work
-        ones_left, ones_here, ones_right = ones[:-2], ones[1:-1], ones[2:]
-        twos_left, twos_here, twos_right = twos[:-2], twos[1:-1], twos[2:]
-        pair, pair_twos, carry, odd = (row[:words] for row in rest)
+        up, centre, down, *sums = self._operands
+        ones_left, ones_here, ones_right, twos_left, twos_here, twos_right, *work = sums
+        pair, pair_twos, carry, odd = work
         # The ones are read for the last time before anything is kept here: fewer buffers stay in the cache.
         spare = ones_here
         wrap = self._wrap
