@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from henad_web.errors import ParamError, ProblemList, near_miss
 from henad_web.explore.levels import (
     MAX_LEVELS,
@@ -20,12 +22,15 @@ from henad_web.explore.levels import (
     stepped_levels,
 )
 from henad_web.explore.numbers import MAX_U64, grouped, parse_whole
+from henad_web.explore.shown_numbers import shown_number
 from henad_web.explore.spec import AllLevels, FactorSpec, RangeLevels, SpecValue, ValueLevels
 from henad_web.model.params import Param, ParamKind, ParamValue
 
 __all__ = ["Target", "Targets", "TablePath", "resolve_domain"]
 
 TablePath = tuple[str | int, ...]
+
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,20 +194,26 @@ def _range(
     if target.is_whole:
         domain, ends = _whole_range(levels, sampled=sampled)
     elif levels.step is None and not sampled:
-        hint = f"add one, such as step = {(levels.max - levels.min) / 10:g}" if levels.max > levels.min else None
+        tenth = levels.max / 10 - levels.min / 10
+        hint = f"add one, such as step = {tenth:g}" if tenth > 0 else None
         problems.add(place, "step", f"{target.words}: this design needs the step of a range", hint=hint)
         return None
     elif levels.step is None:
         domain = ContinuousDomain(float(levels.min), float(levels.max))
-        ends = {"min": single(domain.low), "max": single(domain.high)}
+        ends = {"min": _shown(domain.low), "max": _shown(domain.high)}
     else:
         domain = stepped_levels(float(levels.min), float(levels.max), float(levels.step))
-        ends = {} if domain is None else {"min": domain[0], "max": domain[len(domain) - 1]}
+        ends = {} if domain is None else {"min": _shown(domain.low), "max": _shown(domain.last)}
     if domain is None:
         limit = f"at most {grouped(MAX_LEVELS)} levels"
         problems.add(place, "step", f"{target.words}: too many levels", allowed=limit, hint="use a larger step")
         return None
     return domain if _check_ends(target, ends, place, problems) else None
+
+
+def _shown(level: float) -> float:
+    """Return the number that the text of `level` shows in single precision; one too large for it as it is."""
+    return shown_number(single(level)) if abs(level) <= _LARGEST_SINGLE else level
 
 
 def _whole_range(levels: RangeLevels, *, sampled: bool) -> tuple[Domain | None, dict[str, ParamValue]]:

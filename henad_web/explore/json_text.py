@@ -21,7 +21,9 @@ __all__ = ["JsonSyntaxError", "JsonText", "read_json"]
 _BLANK = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"[-+.\w]+", re.ASCII)
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{}\]]')
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{}\]]', re.DOTALL)
+"""A bracket, or a text, which may hold brackets. One that never ends takes the rest: to look for its end from every
+quote inside it took a time that grew with its square."""
 _MAX_DEPTH = 64
 """Most brackets inside one another. Python's reader of JSON recurses on the machine's stack, which ends a browser's
 tab before Python counts too deep a recursion."""

@@ -163,5 +163,6 @@ class LhsDesign(DrawnDesign):
             return continuous_column(domain, (strata + rng.units(len(strata))) / samples)
         # stratum * count // samples, with no product past 64 bits.
         each, rest = divmod(count_of(domain), samples)
+        each %= 2**64  # only one sample of all 2^64 ticks has more in a stratum, and that stratum is number 0
         wide = strata.astype(np.uint64)
         return wide * np.array(each, np.uint64) + wide * np.array(rest, np.uint64) // np.array(samples, np.uint64)

@@ -27,6 +27,8 @@ ParamValue = float | int | bool | str
 
 _Number = TypeVar("_Number", int, float)
 _U32_MAX = 2**32 - 1
+_BEYOND_EVERY_KIND = 2**128
+"""From here on integers are infinite in single precision; Python writes none of thousands of digits."""
 _UNSIGNED = re.compile(r"\+?[0-9]+")
 
 
@@ -140,6 +142,8 @@ class Param:
         return str(value)
 
     def _of_integer(self, number: int) -> ParamValue:
+        if abs(number) >= _BEYOND_EVERY_KIND:
+            raise self._error("out of range", f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}")
         if self.kind is ParamKind.U32:
             return self._in_range(number, str(number))
         return self.parse(str(number))
@@ -176,7 +180,8 @@ class Param:
 
     def _in_range(self, number: _Number, came: str) -> _Number:
         low, high = self.min, self.max
-        if low is None or high is None or not math.isfinite(number) or not low <= number <= high:
+        # Not a number lies nowhere, and bounds are finite; an integer too large for a float must not become one.
+        if low is None or high is None or not low <= number <= high:
             raise self._error("out of range", came)
         return number
 

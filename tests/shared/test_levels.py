@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.explore.levels import ContinuousDomain, stepped_levels
-from henad_web.explore.spec import ActionSpec, AllLevels, LevelSpec
+from henad_web.explore.spec import ActionSpec, AllLevels, LevelSpec, RangeLevels
 from tests.shared.schemas import (
     ALL,
     SCHEMA,
@@ -188,3 +188,18 @@ def test_a_continuous_domain_stays_inside_its_rounded_bounds(low: float, length:
     value = domain.at(fraction)
     assert float(np.float32(low)) <= value <= float(np.float32(low + length))
     assert value == float(np.float32(value))
+
+
+@pytest.mark.parametrize("levels_past_single", [span(0.0, 1e300, 1e299), span(0.0, 1e300)])
+def test_a_bound_past_single_precision_is_told_as_it_came(levels_past_single: RangeLevels) -> None:
+    problem = only_problem(block(vary("rate", levels_past_single), design="lhs", samples=3))
+    assert (problem.place.key, problem.came, problem.allowed) == ("max", "1e+300", "0 to 1")
+
+
+def test_the_step_proposed_for_the_widest_range_is_a_number() -> None:
+    assert only_problem(block(vary("rate", span(-1e308, 1e308)))).hint == "add one, such as step = 2e+307"
+
+
+def test_one_sample_of_all_ticks_is_the_first() -> None:
+    plan = plan_of(block(move("pulse", span(0, 2**64 - 1)), design="lhs", samples=1))
+    assert [config.action_ticks for config in plan.configs] == [(0,)]

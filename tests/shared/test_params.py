@@ -160,10 +160,21 @@ def test_a_value_of_another_kind_is_refused(param: Param, value: object) -> None
         param.coerce(value)
 
 
-@pytest.mark.parametrize("number", [-1, 10001, 2**70])
+@pytest.mark.parametrize("number", [-1, 10001, 2**70, 10**400, -(10**5000)], ids=int.bit_length)
 def test_a_whole_number_out_of_range_is_refused(number: int) -> None:
-    with pytest.raises(ParamError, match="out of range"):
-        COUNT.coerce(number)
+    for param in (COUNT, RATE):
+        with pytest.raises(ParamError, match="out of range"):
+            param.coerce(number)
+
+
+def test_a_number_of_thousands_of_digits_is_told_by_its_size() -> None:
+    with pytest.raises(ParamError, match=r"out of range, got about -2\^5000; allowed: 0 to 10000$"):
+        COUNT.coerce(-(2**5000))
+
+
+def test_a_whole_number_that_single_precision_holds_is_an_f32() -> None:
+    wide = f32("wide", "Wide", 0.0, 0.0, 3e38)
+    assert wide.coerce(10**38) == float(np.float32(1e38))
 
 
 @pytest.mark.parametrize(

@@ -302,6 +302,7 @@ def test_problems_of_a_plan_have_their_lines() -> None:
         ('{"a": tru}', 1, "'t' where a value should stand at column 7", None),
         ('{"a":\n "b}', 2, "'\"' where a text starts that never ends at column 2", None),
         ('{"a": 1' + "0" * 5000 + "}", 1, "a number has too many digits at column 7", None),
+        ('{"a": "' + '\\"' * 200_000, 1, "'\"' where a text starts that never ends at column 7", None),
         ("[" * 100_000, 1, "more than 64 brackets inside one another at column 65", None),
     ],
 )  # fmt: skip

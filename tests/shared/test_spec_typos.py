@@ -572,8 +572,7 @@ TYPOS = [
     (
         "max = 0.14",
         "max = 1.4",
-        "line 34, [block #1.factors #1.range] max: parameter 'infection_rate': out of range, got "
-        "1.3799999952316284; allowed: 0 to 1",
+        "line 34, [block #1.factors #1.range] max: parameter 'infection_rate': out of range, got 1.38; allowed: 0 to 1",
     ),
     (
         "max = 0.14",
