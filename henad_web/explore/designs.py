@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
@@ -79,14 +79,40 @@ class Design(ABC):
         columns = self.columns(position, position + 1)
         return tuple(value_at(domain, column[0]) for domain, column in zip(self.domains, columns, strict=True))
 
-    def tallies(self, factor: int) -> Iterator[tuple[ParamValue, int]]:
-        """Yield the values of factor number `factor`, each with a number of configs; a value may come twice."""
-        domain = self.domains[factor]
+    def late_ticks(self, factor: int, last_tick: int) -> tuple[int, int]:
+        """Return in how many configs the tick of factor number `factor` is after `last_tick`, and the latest of these.
+
+        Without any, both are 0, and nothing is drawn or walked when no level of the factor is late.
+        """
+        domain, count, latest = self.domains[factor], 0, 0
+        if isinstance(domain, ContinuousDomain):
+            raise TypeError("ticks are whole numbers")
+        if _latest(domain) <= last_tick:
+            return 0, 0
+        ticks_of = _ticks_of(domain)
         for first in range(0, self.config_count, CHUNK):
-            column = self.columns(first, min(first + CHUNK, self.config_count))[factor]
-            entries, counts = np.unique(column, return_counts=True)
-            for entry, count in zip(entries, counts.tolist(), strict=True):
-                yield value_at(domain, entry), count
+            ticks = ticks_of(self.columns(first, min(first + CHUNK, self.config_count))[factor])
+            late = ticks[ticks > np.uint64(last_tick)]
+            count, latest = count + late.size, max(latest, int(late.max(initial=0)))
+        return count, latest
+
+
+def _latest(domain: Levels | WholeDomain) -> int:
+    if isinstance(domain, WholeDomain):
+        return domain.high
+    return domain[-1] if isinstance(domain, range) else max(int(domain[place]) for place in range(len(domain)))
+
+
+def _ticks_of(domain: Levels | WholeDomain) -> Callable[[Column], NDArray[np.uint64]]:
+    """Return what turns a column of `domain` into ticks."""
+    if isinstance(domain, WholeDomain):
+        low = np.array(domain.low, np.uint64)
+        return lambda column: column.astype(np.uint64) + low
+    if isinstance(domain, range) and len(domain) > CHUNK:
+        start, step = np.array(domain.start, np.uint64), np.array(domain.step, np.uint64)
+        return lambda column: column.astype(np.uint64) * step + start
+    ticks = np.array([int(domain[place]) for place in range(len(domain))], np.uint64)
+    return lambda column: ticks[column.astype(np.intp)]
 
 
 class FactorialDesign(Design):
@@ -120,11 +146,11 @@ class FactorialDesign(Design):
             for levels, stride in zip(self._levels, self._strides, strict=True)
         ]
 
-    def tallies(self, factor: int) -> Iterator[tuple[ParamValue, int]]:
-        """Yield each level with the number of combinations of the other factors."""
+    def late_ticks(self, factor: int, last_tick: int) -> tuple[int, int]:
+        """Return as `Design.late_ticks` does, from the levels alone: each stands in as many combinations."""
         levels = self._levels[factor]
-        for place in range(len(levels)):
-            yield levels[place], self.config_count // len(levels)
+        count, latest = ZipDesign((levels,)).late_ticks(0, last_tick)
+        return count * (self.config_count // len(levels)), latest
 
 
 class ZipDesign(Design):
@@ -150,11 +176,6 @@ class ZipDesign(Design):
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the positions `first` to ``last - 1`` for every factor."""
         return [np.arange(first, last, dtype=np.uint32) for _ in self._levels]
-
-    def tallies(self, factor: int) -> Iterator[tuple[ParamValue, int]]:
-        """Yield each level once."""
-        for place in range(self.config_count):
-            yield self._levels[factor][place], 1
 
 
 class TableDesign(ZipDesign):

@@ -227,19 +227,16 @@ class Plan:
     def _action_warning(self, slot: int) -> ActionAfterEnd | None:
         action, last, latest, count = self.spec.actions[slot], self.total_ticks, 0, 0
         for block in self.resolved:
-            for tick, configs in _ticks_of(block, slot, action.tick):
-                if tick > last:
-                    latest, count = max(latest, tick), count + configs
+            configs, tick = _late_ticks(block, slot, action.tick, last)
+            latest, count = max(latest, tick), count + configs
         return ActionAfterEnd(action.label, latest, last, count) if count else None
 
 
-def _ticks_of(block: ResolvedBlock, slot: int, base_tick: int) -> Iterator[tuple[int, int]]:
+def _late_ticks(block: ResolvedBlock, slot: int, base_tick: int, last_tick: int) -> tuple[int, int]:
     for place, target in enumerate(block.targets):
         if target.param is None and target.slot == slot:
-            for value, configs in block.design.tallies(place):
-                yield int(value), configs
-            return
-    yield base_tick, block.design.config_count
+            return block.design.late_ticks(place, last_tick)
+    return (block.design.config_count, base_tick) if base_tick > last_tick else (0, 0)
 
 
 def _targets(spec: SweepSpec, schema: ModelSchema) -> Targets:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.designs import FactorialDesign, ZipDesign
+from henad_web.explore.designs import Design, FactorialDesign, ZipDesign
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
 from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
 from henad_web.randomness import DesignRng, xorshift64
@@ -45,12 +45,32 @@ def test_a_factorial_holds_every_combination_once(counts: list[int]) -> None:
     rows = [design.row(position) for position in range(design.config_count)]
     assert rows == sorted(set(rows))
     for factor, count in enumerate(counts):
-        assert dict(design.tallies(factor)) == Counter(row[factor] for row in rows)
-        assert len(dict(design.tallies(factor))) == count
+        late = [row[factor] for row in rows if row[factor] != 0]
+        assert design.late_ticks(factor, 0) == (len(late), count - 1)
 
 
-def test_a_zip_tallies_each_level_once() -> None:
-    assert list(ZipDesign([(5, 5, 6)]).tallies(0)) == [(5, 1), (5, 1), (6, 1)]
+def test_late_ticks_of_a_zip_are_counted_level_by_level() -> None:
+    design = ZipDesign([(6, 5, 5, 2**64 - 1)])
+    assert design.late_ticks(0, 4) == (4, 2**64 - 1)
+    assert design.late_ticks(0, 5) == (2, 2**64 - 1)
+    assert design.late_ticks(0, 2**64 - 1) == (0, 0)
+
+
+@pytest.mark.parametrize("design", [RandomDesign, LhsDesign])
+@pytest.mark.parametrize("domain", [WholeDomain(2**63, 2**63 + 9), range(2**63, 2**63 + 10), range(0, 2**20, 3)])
+def test_late_ticks_of_drawn_values_are_those_of_the_rows(design: type[Design], domain: Domain) -> None:
+    drawn = design([domain], 2000, 7)  # type: ignore[call-arg]
+    rows = [int(drawn.row(position)[0]) for position in range(2000)]
+    middle = sorted(rows)[1000]
+    assert drawn.late_ticks(0, middle) == (sum(row > middle for row in rows), max(rows))
+
+
+def test_ticks_that_are_never_late_are_told_without_drawing() -> None:
+    tracemalloc.start()
+    assert LhsDesign([WholeDomain(0, 100)], 2**24, 7).late_ticks(0, 100) == (0, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000
 
 
 def test_the_stream_of_a_design_has_its_recorded_draws() -> None:
