@@ -9,6 +9,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
+from msgspec import structs
+
+from henad_web.errors import Place, Problem, SpecError, near_miss
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -40,7 +44,41 @@ SpecValue = int | float | bool | str
 
 
 class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of the spec's tables."""
+    """Base of the spec's tables. Scalars and arrays of numpy, and lists, become Python's own values and tuples."""
+
+    def __post_init__(self) -> None:
+        """Make every value plain, which is all that hashes and files can hold."""
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            plain = _plain(value)
+            if plain is not value:
+                structs.force_setattr(self, name, plain)
+
+    def _make_word(self, name: str, words: type[StrEnum]) -> None:
+        """Make the text at field `name` one of `words`: code compares these by identity.
+
+        Raises:
+            SpecError: It is none of them.
+        """
+        value = getattr(self, name)
+        if value not in list(words):
+            problem = Problem(
+                place=Place(key=name),
+                wrong="no such word",
+                came=repr(value),
+                allowed=", ".join(f"'{word}'" for word in words),
+                hint=near_miss(str(value), list(words)),
+            )
+            raise SpecError([problem])
+        structs.force_setattr(self, name, words(value))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 class DesignKind(StrEnum):
@@ -75,9 +113,15 @@ class SeedScheme(StrEnum):
 
 
 class ValueLevels(_Spec, frozen=True):
-    """Levels listed one by one, in order."""
+    """Levels listed one by one, in order; a single value, also a text, is one level."""
 
     values: tuple[SpecValue, ...]
+
+    def __post_init__(self) -> None:
+        """Make values plain, and one value a list of one: a text is never taken apart into its letters."""
+        _Spec.__post_init__(self)
+        if not isinstance(self.values, tuple):
+            structs.force_setattr(self, "values", (self.values,))
 
 
 class RangeLevels(_Spec, frozen=True):
@@ -133,6 +177,15 @@ class BlockSpec(_Spec, frozen=True):
     table_text: str | None = None
     file: str | None = None
 
+    def __post_init__(self) -> None:
+        """Make values plain, and `design` a word.
+
+        Raises:
+            SpecError: There is no such design.
+        """
+        _Spec.__post_init__(self)
+        self._make_word("design", DesignKind)
+
 
 class StopSpec(_Spec, frozen=True):
     """A condition that ends a run at a sample: ``COLUMN CMP NUMBER``, not before `min_tick`."""
@@ -155,6 +208,15 @@ class RunSettings(_Spec, frozen=True):
     stop: StopSpec | None = None
     timeout_s: float | None = None
     order: RunOrder = RunOrder.DEPTH
+
+    def __post_init__(self) -> None:
+        """Make values plain, and `order` a word.
+
+        Raises:
+            SpecError: There is no such order.
+        """
+        _Spec.__post_init__(self)
+        self._make_word("order", RunOrder)
 
 
 class ReducerSpec(_Spec, frozen=True):
@@ -186,6 +248,15 @@ class SeedSettings(_Spec, frozen=True):
 
     root: int = 0
     scheme: SeedScheme = SeedScheme.COMMON
+
+    def __post_init__(self) -> None:
+        """Make values plain, and `scheme` a word.
+
+        Raises:
+            SpecError: There is no such scheme.
+        """
+        _Spec.__post_init__(self)
+        self._make_word("scheme", SeedScheme)
 
 
 class ActionSpec(_Spec, frozen=True):

@@ -10,8 +10,6 @@ import json
 from itertools import groupby
 from typing import TypeAlias
 
-import numpy as np
-
 from henad_web.errors import Place, Problem, SpecError
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.reducers import parse_kind
@@ -21,7 +19,6 @@ from henad_web.explore.spec import (
     FactorSpec,
     RangeLevels,
     RunOrder,
-    SpecValue,
     SweepSpec,
     ValueLevels,
 )
@@ -76,7 +73,7 @@ def spec_document(spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER)
     """
     document: Document = {"model": spec.model}
     if spec.fixed:
-        document["set"] = {name: _builtin(value) for name, value in spec.fixed}
+        document["set"] = dict(spec.fixed)
     document["run"] = _run(spec)
     document["measure"] = _measure(spec)
     document["seeds"] = {"root": _seed(spec.seeds.root, largest_seed), "scheme": str(spec.seeds.scheme)}
@@ -91,12 +88,6 @@ def spec_document(spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER)
 
 def _without_none(**values: object) -> Document:
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _builtin(value: SpecValue) -> SpecValue:
-    """Return a scalar of numpy's as Python's own, which is all that files can hold."""
-    plain: SpecValue = value.item() if isinstance(value, np.generic) else value
-    return plain
 
 
 def _seed(seed: int | None, largest: int) -> int | str | None:
@@ -150,10 +141,9 @@ def _factor(factor: FactorSpec) -> Document:
     document = _without_none(param=factor.param, action=factor.action)
     levels = factor.levels
     if isinstance(levels, ValueLevels):
-        document["values"] = [_builtin(value) for value in levels.values]
+        document["values"] = list(levels.values)
     elif isinstance(levels, RangeLevels):
-        step = None if levels.step is None else _builtin(levels.step)
-        document["range"] = _without_none(min=_builtin(levels.min), max=_builtin(levels.max), step=step)
+        document["range"] = _without_none(min=levels.min, max=levels.max, step=levels.step)
     else:
         document["levels"] = "all"
     return document

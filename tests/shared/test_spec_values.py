@@ -1,0 +1,114 @@
+"""Specs made in Python: what numpy, lists and plain words become in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from henad_web.errors import SpecError
+from henad_web.explore.spec import (
+    ActionSpec,
+    BlockSpec,
+    DesignKind,
+    FactorSpec,
+    MeasureSettings,
+    RangeLevels,
+    RunOrder,
+    RunSettings,
+    SeedScheme,
+    SeedSettings,
+    StopSpec,
+    SweepSpec,
+    ValueLevels,
+)
+from henad_web.explore.spec_file import parse_spec, spec_hash, spec_to_toml
+from tests.shared.schemas import SCHEMA
+
+
+def study(number: Any, real: Any, flag: Any, levels: Any) -> SweepSpec:
+    """Return a spec with a number of every kind, made by the given functions."""
+    stop = StopSpec(column="Alive", comparison="<=", threshold=real(0.5), min_tick=number(1))
+    return SweepSpec(
+        model="study",
+        fixed=(("size", number(3)), ("wrap", flag(True))),
+        run=RunSettings(steps=number(20), warmup=number(2), replicates=number(2), timeout_s=real(2.5), stop=stop),
+        measure=MeasureSettings(stats_every=number(2), series_every=number(4), default_reducers=flag(False)),
+        seeds=SeedSettings(root=number(7)),
+        actions=(ActionSpec(id="pulse", tick=number(3)),),
+        blocks=(
+            BlockSpec(factors=(FactorSpec(param="rate", levels=ValueLevels(values=levels)),)),
+            BlockSpec(
+                design=DesignKind.LHS,
+                samples=number(4),
+                design_seed=number(9),
+                factors=(FactorSpec(param="loss", levels=RangeLevels(min=real(0.0), max=real(1.0))),),
+            ),
+        ),
+    )
+
+
+def test_numbers_and_arrays_of_numpy_are_the_numbers_they_hold() -> None:
+    plain = study(int, float, bool, (0.0, 0.25, 0.5))
+    for integer in (np.int32, np.int64, np.uint64):
+        spec = study(integer, np.float64, np.bool_, np.linspace(0.0, 0.5, 3))
+        assert spec == plain
+        assert spec_to_toml(spec) == spec_to_toml(plain)
+        assert spec_hash(spec) == spec_hash(plain)
+        plan = spec.plan(SCHEMA)
+        assert plan.plan_hash == plain.plan(SCHEMA).plan_hash
+        assert [run.seed for run in plan.runs()] == [run.seed for run in plain.plan(SCHEMA).runs()]
+    assert parse_spec(spec_to_toml(plain)).spec == plain
+
+
+def test_a_seed_of_numpy_keeps_all_its_bits() -> None:
+    root = 2**64 - 1
+    assert SeedSettings(root=np.uint64(root)) == SeedSettings(root=root)  # type: ignore[arg-type]
+
+
+def test_lists_are_tuples() -> None:
+    spec = SweepSpec(model="study", fixed=[["size", 3]], blocks=[BlockSpec(factors=[])])  # type: ignore[arg-type]
+    assert (spec.fixed, spec.blocks) == ((("size", 3),), (BlockSpec(),))
+    hash(spec)
+
+
+def test_a_plain_word_is_the_word_it_spells() -> None:
+    seeds: Any = SeedSettings(scheme="independent")  # type: ignore[arg-type]
+    run: Any = RunSettings(order="breadth")  # type: ignore[arg-type]
+    block: Any = BlockSpec(design="lhs")  # type: ignore[arg-type]
+    assert seeds.scheme is SeedScheme.INDEPENDENT
+    assert run.order is RunOrder.BREADTH
+    assert block.design is DesignKind.LHS
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: SeedSettings(scheme="independant"),  # type: ignore[arg-type]
+            "scheme: no such word, got 'independant'; allowed: 'common', 'independent'; did you mean 'independent'?",
+        ),
+        (
+            lambda: RunSettings(order=3),  # type: ignore[arg-type]
+            "order: no such word, got 3; allowed: 'depth', 'breadth'",
+        ),
+        (
+            lambda: BlockSpec(design="zipp"),  # type: ignore[arg-type]
+            "design: no such word, got 'zipp'; allowed: 'factorial', 'zip', 'random', 'lhs', 'table', 'sobol', "
+            "'saltelli', 'morris'; did you mean 'zip'?",
+        ),
+    ],
+)
+def test_a_word_that_there_is_not_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("value", ["12", 12, np.int64(12), np.array(12)])
+def test_one_value_is_one_level(value: Any) -> None:
+    levels = ValueLevels(values=value)
+    block = BlockSpec(factors=(FactorSpec(param="size", levels=levels),))
+    plan = SweepSpec(model="study", blocks=(block,)).plan(SCHEMA)
+    assert [config.params[0] for config in plan.configs] == [12]
