@@ -16,7 +16,7 @@ from henad_web.errors import ProblemList
 from henad_web.explore.factors import TablePath
 from henad_web.explore.positions import Positions
 
-__all__ = ["JsonSyntaxError", "JsonText", "read_json"]
+__all__ = ["HALF_CHARACTER", "HALF_HINT", "HALF_WRONG", "JsonSyntaxError", "JsonText", "read_json"]
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"[-+.\w]+", re.ASCII)
@@ -27,7 +27,10 @@ quote inside it took a time that grew with its square."""
 _MAX_DEPTH = 64
 """Most brackets inside one another. Python's reader of JSON recurses on the machine's stack, which ends a browser's
 tab before Python counts too deep a recursion."""
-_HALF = re.compile("[\ud800-\udfff]")
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair: text of a browser may hold one, and no file can."""
+HALF_WRONG = "half of a surrogate pair, which is no character"
+HALF_HINT = "write the character itself, or both halves"
 
 
 class JsonSyntaxError(ValueError):
@@ -165,10 +168,9 @@ class _Scanner:
 
     def _text(self, path: TablePath) -> str:
         text, self.place = scanstring(self.text, self.place + 1)
-        if _HALF.search(text):
+        if HALF_CHARACTER.search(text):
             table, key = _place(path)
-            wrong = "half of a surrogate pair, which is no character"
-            self.problems.add(table, key, wrong, hint="write the character itself, or both halves")
+            self.problems.add(table, key, HALF_WRONG, hint=HALF_HINT)
         return str(text)
 
     def _object(self, path: TablePath) -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import PurePath
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError, near_miss
-from henad_web.explore.json_text import JsonSyntaxError, read_json
+from henad_web.explore.json_text import HALF_CHARACTER, HALF_HINT, HALF_WRONG, JsonSyntaxError, read_json
 from henad_web.explore.positions import Positions, index_positions
 
 __all__ = ["DocumentText", "SpecFormat", "format_of", "normalized", "read_document"]
@@ -87,6 +87,10 @@ def read_document(text: str, form: SpecFormat, file: str | None) -> DocumentText
             wrong = f"not valid JSON: {error} at column {error.column}"
             raise SpecError([Problem(place=Place(file=file, line=error.line), wrong=wrong, hint=error.hint)]) from error
         return DocumentText(document=read.document, positions=read.positions, problems=read.problems)
+    half = HALF_CHARACTER.search(text)
+    if half is not None:
+        place = Place(file=file, line=text.count("\n", 0, half.start()) + 1)
+        raise SpecError([Problem(place=place, wrong=HALF_WRONG, hint=HALF_HINT)])
     try:
         document = tomllib.loads(text)
         positions = index_positions(text)

@@ -33,7 +33,7 @@ _SEED = "random-seed"
 _VALUE_SETS = ("enumeratedValueSet", "steppedValueSet")
 _COMMANDS = {"preExperiment": "", "setup": "setup", "go": "go", "final": "", "postRun": "", "postExperiment": ""}
 """Elements that hold commands, with the one that needs no mention."""
-_TICK_LIMIT = re.compile(r"ticks\s*(>=|=|>)\s*([0-9]+)")
+_TICK_LIMIT = re.compile(r"ticks\s*(>=|=|>)\s*([0-9]{1,18})")
 
 
 def is_netlogo(text: str) -> bool:
@@ -206,9 +206,10 @@ def _seeds(reader: _Reader) -> tuple[SeedSettings, int]:
     seeds = reader.seeds
     if not seeds:
         return SeedSettings(), 1
-    root = seeds[0] if isinstance(seeds[0], int) and seeds[0] >= 0 else 0
+    root = seeds[0] if isinstance(seeds[0], int) and not isinstance(seeds[0], bool) and seeds[0] >= 0 else 0
     listed = ", ".join(str(seed) for seed in seeds)
-    note = f"random-seed {listed}: the first became the root, from which each replicate gets a seed of its own."
+    first = "the first became" if root == seeds[0] else "the first is no whole number from 0 on, so 0 became"
+    note = f"random-seed {listed}: {first} the root, from which each replicate gets a seed of its own."
     reader.notes.add(note if len(seeds) == 1 else f"{note} The {len(seeds)} seeds became as many replicates.")
     return SeedSettings(root=root), len(seeds)
 

@@ -25,8 +25,7 @@ class Notes:
 
     def add(self, note: str) -> None:
         """Add `note`, one sentence; blanks and control characters become single blanks."""
-        words = "".join(letter if letter.isprintable() else " " for letter in note).split()
-        self.lines.append(" ".join(words))
+        self.lines.append(_one_line(note))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +46,13 @@ class ImportedSpec:
 
     def toml(self) -> str:
         """Return the text of a spec file, with the origin and the notes as comments at its top."""
-        head = [f"Imported from {self.origin}."]
+        head = [_one_line(f"Imported from {self.origin}.")]
         lines = [*_comments(head), *(line for note in self.notes for line in _comments([note], bullet="- "))]
         return "".join(f"{line}\n" for line in lines) + spec_to_toml(self.spec, self.execution)
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def _comments(texts: Iterable[str], *, bullet: str = "") -> list[str]:

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError
+from henad_web.explore.json_text import HALF_CHARACTER, HALF_HINT, HALF_WRONG
 from henad_web.explore.spec import DesignKind, ExecutionSettings, SweepSpec
+from henad_web.explore.spec_file import SpecFormat, parse_spec
 from henad_web.importers.behavior_space import experiments_in, is_netlogo, pick_experiment, spec_of_experiment
 from henad_web.importers.imported import ImportedSpec, Notes
 from henad_web.importers.literals import read_mapping
@@ -59,6 +61,10 @@ def import_spec(text: str, options: ImportOptions) -> ImportedSpec:
     problems, notes = ProblemList(), Notes()
     names = NameMap(options.names, options.schema, problems, notes)
     text = text.removeprefix("\ufeff")
+    half = HALF_CHARACTER.search(text)
+    if half is not None:
+        place = Place(file=options.file, line=text.count("\n", 0, half.start()) + 1)
+        raise SpecError([Problem(place=place, wrong=HALF_WRONG, hint=HALF_HINT)])
     read = _netlogo if is_netlogo(text) else _mapping
     found = read(text, options, names, problems, notes)
     if found is None or problems.problems:
@@ -67,7 +73,19 @@ def import_spec(text: str, options: ImportOptions) -> ImportedSpec:
         )
     kind, spec, execution = found
     origin = kind if options.file is None else f"{options.file}, {kind}"
-    return ImportedSpec(spec=spec, execution=execution, origin=origin, notes=tuple(notes.lines))
+    imported = ImportedSpec(spec=spec, execution=execution, origin=origin, notes=tuple(notes.lines))
+    _check_readable(imported, options.file)
+    return imported
+
+
+def _check_readable(imported: ImportedSpec, file: str | None) -> None:
+    """Refuse what a spec file could not say, such as a number of steps past 64 bits."""
+    try:
+        parse_spec(imported.toml(), format=SpecFormat.TOML)
+    except SpecError as error:
+        # The lines are those of a text that nobody has seen.
+        unseen = [replace(each, place=replace(each.place, file=file, line=None)) for each in error.problems]
+        raise SpecError(unseen) from error
 
 
 _Found = tuple[str, SweepSpec, ExecutionSettings]

@@ -11,7 +11,9 @@ from henad_web.errors import ParamError, ProblemList
 from henad_web.explore.spec import FactorSpec, LevelSpec, SpecValue, ValueLevels
 from henad_web.importers.names import NameMap, Place
 
-__all__ = ["Variables", "levels_of", "single_value", "split_blocks"]
+__all__ = ["Variables", "levels_of", "single_value", "split_blocks", "whole_if_exact"]
+
+_EXACT_LIMIT = 2**53
 
 Variables = list[tuple[str, LevelSpec]]
 """Parameter ids with their levels, in order."""
@@ -27,7 +29,7 @@ def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place,
             hint = f"leave it out with {name}="
             problems.add(place, name, "not a value of a parameter", came=came, hint=hint)
             continue
-        plain = int(value) if isinstance(value, float) and value.is_integer() else value
+        plain = whole_if_exact(value) if isinstance(value, float) else value
         try:
             if param is not None:
                 param.coerce(plain)
@@ -38,6 +40,11 @@ def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place,
     if not values:
         problems.add(place, name, "no levels", came="[]", allowed="at least one value")
     return ValueLevels(values=tuple(found))
+
+
+def whole_if_exact(number: float) -> int | float:
+    """Return a whole `number` as an integer where every number of its size is one that a double holds."""
+    return int(number) if number.is_integer() and abs(number) < _EXACT_LIMIT else number
 
 
 def single_value(levels: LevelSpec) -> SpecValue | None:

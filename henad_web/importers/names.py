@@ -70,6 +70,9 @@ class NameMap:
         by_plain = {_plain(known): known for known in self._ids}
         if name in self._ids:
             return name
+        if not plain and self._schema is None:
+            self._problems.add(place, name, "a name without a letter is no id", hint=f"map it with {name}=PARAMETER")
+            return None
         if self._schema is None or plain in by_plain:
             found = by_plain.get(plain, plain)
             if found != name:

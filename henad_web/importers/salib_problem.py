@@ -5,12 +5,13 @@ Owns their meaning. Distributions other than the uniform one cannot be said by a
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 
 from henad_web.errors import ProblemList
 from henad_web.explore.spec import BlockSpec, DesignKind, FactorSpec, RangeLevels, RunSettings, SweepSpec
 from henad_web.importers.imported import Notes
+from henad_web.importers.levels import whole_if_exact
 from henad_web.importers.names import NameMap
 
 __all__ = ["is_problem", "spec_of_problem"]
@@ -82,8 +83,9 @@ def _check_distributions(given: Mapping[str, object], variables: Sequence[object
 def _range(name: str, pair: object, problems: ProblemList) -> RangeLevels | None:
     ends = pair if isinstance(pair, list | tuple) else ()
     is_pair = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
-    if is_pair and all(map(math.isfinite, ends)) and ends[0] < ends[1]:
-        low, high = (int(end) if isinstance(end, float) and end.is_integer() else end for end in ends)
+    # Not a number is not below the largest one; an integer too large for a float must not become one.
+    if is_pair and all(abs(end) <= sys.float_info.max for end in ends) and ends[0] < ends[1]:
+        low, high = (whole_if_exact(float(end)) for end in ends)
         return RangeLevels(min=low, max=high)
     problems.add(("bounds",), name, "not a lower and a higher number", came=repr(pair), allowed="[low, high]")
     return None

@@ -162,6 +162,34 @@ def test_seeds_of_netlogo_are_told() -> None:
     assert any("random-seed 7, 8, 9" in note for note in found.notes)
 
 
+def test_a_seed_that_is_none_is_told_and_not_written() -> None:
+    found = imported(experiment(enumerated("random-seed", "true")))
+    assert found.spec.seeds.root == 0
+    assert "random-seed True: the first is no whole number from 0 on, so 0 became the root" in found.notes[0]
+
+
+def test_a_limit_of_ticks_that_no_run_reaches_stays_a_note() -> None:
+    found = imported(experiment(f"<exitCondition>ticks = {'9' * 5000}</exitCondition>"))
+    assert found.notes[0].startswith("Exit condition not carried over: ticks = 999")
+
+
+def test_what_no_spec_file_can_say_is_refused() -> None:
+    (problem,) = refused(experiment(f'<timeLimit steps="{10**20}"/>'))
+    assert problem.startswith("x, [run] steps: too large, got the number 100000000000000000000")
+
+
+def test_wide_bounds_of_salib_are_read_back() -> None:
+    found = import_spec(repr(PROBLEM | {"bounds": [[0, 10**30], [-1e300, 1e300]]}), ImportOptions(model="any"))
+    ranges = [factor.levels for factor in found.spec.blocks[0].factors]
+    assert ranges == [RangeLevels(min=0, max=1e30), RangeLevels(min=-1e300, max=1e300)]
+    assert parse_spec(found.toml()).spec.blocks == found.spec.blocks
+
+
+def test_a_name_without_a_letter_is_asked_for() -> None:
+    with pytest.raises(SpecError, match="a name without a letter is no id; map it with %=PARAMETER"):
+        unchecked(experiment(enumerated("%", "1")))
+
+
 def test_nothing_is_dropped_without_a_note() -> None:
     text = experiment(
         "<preExperiment>reset-timer</preExperiment><setup>setup set x 1</setup><postRun>export</postRun>"
@@ -178,6 +206,8 @@ def test_nothing_is_dropped_without_a_note() -> None:
 def test_a_note_cannot_leave_its_comment() -> None:
     text = experiment("<metric>a\nmodel = 'b'&#13;[run]\u2028\u0085\t#</metric>")
     assert parse_spec(imported(text).toml()).spec.model == "study"
+    named = text.replace('name="e"', 'name="e&#x7f;&#10;[run]"')
+    assert imported(named).toml().startswith("# Imported from x, the NetLogo experiment 'e [run]'.\n# - Metric")
 
 
 def test_names_are_mapped_suggested_and_left_out() -> None:
@@ -245,6 +275,7 @@ OUTSIDE = '<!DOCTYPE a SYSTEM "a.dtd"><experiments>&b;</experiments>'
         ("<a>" * 5000, "more than 64 elements inside one another"),
         ("<experiments>\n<experiment>\n</experiments>", "not well-formed XML: mismatched tag"),
         ("<experiments", "not well-formed XML: unclosed token"),
+        ("<experiments>\ud800</experiments>", "line 1, top level: half of a surrogate pair, which is no character"),
     ],
 )
 def test_xml_that_is_broken_or_hostile_is_refused(text: str, wrong: str) -> None:
@@ -340,6 +371,10 @@ def test_parameters_of_mesa_alone() -> None:
         ("a = {}\nb = {}", "which dict is meant?; allowed: a, b"),
         ("print()\nx = 1", "which dict is meant?; allowed: none, it assigns no dict to a name"),
         ("(" * 300 + ")" * 300, "neither JSON nor Python"),
+        ("{'parameters': {'size': 1}, 'max_steps': 10**400}", "something that has to be computed"),
+        (f"{{'parameters': {{'size': 1}}, 'max_steps': {2**64}}}", "[run] steps: too large, got the number 184467"),
+        (f"{{'size': 1{'0' * 400}}}", "parameter 'size': out of range, got about 2^1328"),
+        ('{"size": 1, "mode": "\\ud800"}', "parameter 'mode': no such option"),
     ],
 )
 def test_a_batch_run_that_cannot_be_carried_over(text: str, wrong: str) -> None:
@@ -388,6 +423,8 @@ def test_a_problem_of_salib() -> None:
         ({"bounds": [[0.9, 0.1], [1, 9]]}, "[bounds] rate: not a lower and a higher number, got [0.9, 0.1]"),
         ({"bounds": [[1, 1], [1, 9]]}, "[bounds] rate: not a lower and a higher number"),
         ({"bounds": "ab"}, "bounds: not a list, got a str"),
+        ({"bounds": [[0, 10**400], [1, 9]]}, "[bounds] rate: not a lower and a higher number"),
+        ({"bounds": [[float("nan"), 1], [1, 9]]}, "[bounds] rate: not a lower and a higher number"),
     ],
 )
 def test_a_problem_that_cannot_be_carried_over(change: dict[str, object], wrong: str) -> None:
