@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from henad_native.site.fetch import store_content
+from henad_native.site.sources import client_environment
 
 __all__ = ["BytecodeJob", "CompileError", "compile_all", "node_commands"]
 
@@ -113,7 +114,12 @@ def _run_node(arguments: Sequence[str]) -> None:
     for command in node_commands():
         try:
             done = subprocess.run(
-                [*command, *arguments], capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S, check=False
+                [*command, *arguments],
+                env=client_environment(),
+                capture_output=True,
+                text=True,
+                timeout=COMPILE_TIMEOUT_S,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             answers.append(f"{command[0]}: {error}")

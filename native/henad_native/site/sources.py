@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from pathlib import Path
 from henad_native.site.errors import SourceError
 from henad_native.site.pins import PinnedFile
 
-__all__ = ["Sources", "npm_command"]
+__all__ = ["Sources", "client_environment", "npm_command"]
 
 CLIENT_TIMEOUT_S = 300.0
 REASON_LENGTH = 300
@@ -127,6 +128,11 @@ def npm_command() -> list[str]:
     return [found] if found else [sys.executable, "-c", NPM_OF_THE_WHEEL]
 
 
+def client_environment() -> dict[str, str]:
+    """Return the environment of a client: this one's, without the cache that node leaves in the temporary folder."""
+    return {**os.environ, "NODE_DISABLE_COMPILE_CACHE": "1"}
+
+
 def _pip(arguments: Sequence[str], folder: Path) -> str:
     command, *rest = arguments
     common = ["--quiet", "--no-deps", "--only-binary=:all:"]
@@ -142,7 +148,13 @@ def _tag_options(wheel_name: str) -> list[str]:
 def _run(command: Sequence[str], folder: Path) -> str:
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False
+            command,
+            cwd=folder,
+            env=client_environment(),
+            capture_output=True,
+            text=True,
+            timeout=CLIENT_TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise _ClientError(f"no answer within {CLIENT_TIMEOUT_S:.0f} s") from error
