@@ -122,7 +122,9 @@ class Sweep:
             time_left_s: Seconds the caller can spare for a slice, None for no limit; passed by less than one step.
 
         Returns:
-            When to pump again. An error outside every run ends the sweep with `Failed`; none is raised.
+            When to pump again. An error outside every run ends the sweep with `Failed`; none is raised. What no
+            program may swallow, such as an interrupt, ends it likewise and is raised on: a step it cut in half can
+            not be gone on with.
         """
         if self.is_over:
             return IDLE
@@ -135,6 +137,9 @@ class Sweep:
                 self.channel.warned(OutputPaused(str(error)))
         except FAULTS as error:
             self._fail(error)
+        except BaseException as error:
+            self._fail(error)
+            raise
         return IDLE
 
     def view(self) -> RunView | None:

@@ -95,6 +95,10 @@ class ThreadedRunner:
                 self._view.answer(self._sweep)
                 if isinstance(answer, (Idle, After)) and not self._sweep.is_over:
                     self._wait(answer)
+        except KeyboardInterrupt:
+            # Only the main thread is ever interrupted: here it is a model's doing, and the sweep has told of it.
+            if not self._sweep.is_over:
+                raise
         finally:
             self._view.answer(self._sweep)
             self._signal_turn()

@@ -217,6 +217,33 @@ def test_a_lane_that_breaks_ends_the_sweep_with_what_is_written(clock: ManualClo
     assert b'"status": "failed"' in bench.store.read("manifest.json")
 
 
+class BrokenStore(MemoryStore):
+    """Memory that cannot be written once it is told so."""
+
+    is_broken = False
+
+    def flush(self) -> None:
+        if self.is_broken:
+            raise hw.OutputError("the results cannot be written")
+        super().flush()
+
+
+def test_a_place_that_cannot_be_written_aborts_every_lane(clock: ManualClock) -> None:
+    store = BrokenStore()
+    bench = Bench(clock, store)
+    bench.pump()
+    bench.end([0])
+    store.is_broken = True
+    bench.end([2, 1])
+    last = bench.events[-1]
+    assert isinstance(last, hw.Failed)
+    assert last.message == "the results cannot be written"
+    assert bench.control.is_aborted, "the lanes were told to stop"
+    assert bench.lanes.is_closed
+    assert bench.written() == [0]
+    assert bench.active_runs.list() == ()
+
+
 class FullStore(MemoryStore):
     """Memory that has no room for a while."""
 
