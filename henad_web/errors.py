@@ -200,8 +200,8 @@ class ModelMismatchError(HenadError):
 class StatsShapeError(HenadError):
     """Statistics at `tick` that do not fit the `expected` columns; `came` names the columns that were given."""
 
-    def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[str]) -> None:
-        self.tick, self.expected, self.came = tick, tuple(expected), tuple(came)
+    def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[object]) -> None:
+        self.tick, self.expected, self.came = tick, tuple(expected), tuple(map(str, came))
         wrong = "hold a value that is no number" if self.came == self.expected else "changed shape"
         super().__init__(
             f"statistics {wrong} at tick {tick}: expected {', '.join(self.expected) or 'none'}, "

@@ -218,10 +218,11 @@ class Sampler:
         if tuple(stats) != self._columns:
             raise StatsShapeError(tick, expected=self._columns, came=tuple(stats))
         try:
-            self._values.extend(stats.values())
-        except TypeError as error:
-            del self._values[len(self._ticks) * len(self._columns) :]
+            # A row of its own: whatever a value raises, no part of its sample is taken.
+            row = array("d", stats.values())
+        except (TypeError, ValueError, OverflowError) as error:
             raise StatsShapeError(tick, expected=self._columns, came=tuple(stats)) from error
+        self._values.extend(row)
         self._ticks.append(tick)
         if len(self._ticks) >= _BLOCK:
             self._fold()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 from collections.abc import Sequence
 
 import numpy as np
@@ -156,12 +157,32 @@ def test_a_sample_of_another_shape_is_refused_and_not_taken(stats: dict[str, flo
     assert sampler.finish()[1].ticks.tolist() == [0]
 
 
-def test_a_value_that_is_no_number_is_refused_and_not_taken() -> None:
+@pytest.mark.parametrize("value", [None, "many", 10**400, [1.0]], ids=["nothing", "text", "huge", "list"])
+def test_a_value_that_is_no_number_is_refused_and_not_taken(value: Any) -> None:
     sampler = bound().sampler()
     with pytest.raises(StatsShapeError, match="hold a value that is no number at tick 0"):
-        sampler.push(0, {"Alive": 1.0, "Dead": None})  # type: ignore[dict-item]
+        sampler.push(0, {"Alive": 1.0, "Dead": value})
     sampler.push(0, {"Alive": 3.0, "Dead": 4.0})
     assert sampler.finish()[1].values.tolist() == [[3.0, 4.0]]
+
+
+def test_no_part_of_a_sample_is_taken_whatever_its_value_raises() -> None:
+    class Broken:
+        def __float__(self) -> float:
+            raise KeyError("lost")
+
+    sampler = bound().sampler()
+    broken: Any = Broken()
+    with pytest.raises(KeyError):
+        sampler.push(0, {"Alive": 1.0, "Dead": broken})
+    sampler.push(0, {"Alive": 3.0, "Dead": 4.0})
+    assert sampler.finish()[1].values.tolist() == [[3.0, 4.0]]
+
+
+def test_columns_that_are_no_texts_are_named_all_the_same() -> None:
+    strange: Any = {0: 1.0, "Dead": 2.0}
+    with pytest.raises(StatsShapeError, match="expected Alive, Dead, got 0, Dead"):
+        bound().sampler().push(0, strange)
 
 
 def test_numpy_values_are_taken_as_numbers() -> None:
