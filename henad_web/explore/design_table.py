@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from henad_web.errors import ParamError, ProblemList, near_miss
 from henad_web.explore.designs import Row, TableDesign
 from henad_web.explore.factors import TablePath, Target, Targets
+from henad_web.explore.numbers import grouped
 
 __all__ = ["CsvTextError", "csv_record", "parse_csv", "parse_design_table"]
 
 _QUOTED = re.compile(r'[,"\r\n]')
+_MOST_ROWS_TOLD = 20
+"""Wrong rows that are told one by one: a column of another kind is wrong in each of a hundred thousand."""
 
 
 class CsvTextError(ValueError):
@@ -139,8 +142,16 @@ def parse_design_table(
         problems.add(table, key, "the table has 0 rows", allowed="one row a config below the header")
     if len(problems.problems) > before:
         return None
-    rows = [_row(line, fields, columns, table, key, problems) for line, fields in body]
-    return (tuple(columns), TableDesign(rows)) if len(problems.problems) == before else None
+    rows, wrong_rows = [], 0
+    for line, fields in body:
+        found = ProblemList()
+        rows.append(_row(line, fields, columns, table, key, found))
+        wrong_rows += bool(found.problems)
+        if wrong_rows <= _MOST_ROWS_TOLD:
+            problems.problems += found.problems
+    if wrong_rows > _MOST_ROWS_TOLD:
+        problems.add(table, key, f"table: {grouped(wrong_rows - _MOST_ROWS_TOLD)} more rows are wrong")
+    return None if wrong_rows else (tuple(columns), TableDesign(rows))
 
 
 def _columns(

@@ -78,7 +78,7 @@ class ModelEntry:
         source_module: Name of the module that is the model's own, for the place of a fault; the factory's by default.
 
     Raises:
-        ModelDefinitionError: The id is malformed, or an id or label is used twice.
+        ModelDefinitionError: The id or that of a parameter is malformed, or an id or label is used twice.
     """
 
     id: str
@@ -97,6 +97,12 @@ class ModelEntry:
             raise ModelDefinitionError(
                 f"model id {self.id!r} is malformed: a lower-case letter, then lower-case letters, digits, underscores"
             )
+        for param in self.params:
+            if not _ID.fullmatch(param.id):
+                raise ModelDefinitionError(
+                    f"model '{self.id}': parameter id {param.id!r} is malformed: a lower-case letter, then lower-case "
+                    f"letters, digits, underscores"
+                )
         for what, names in (
             ("parameter", [param.id for param in self.params]),
             ("statistic", [stat.label for stat in self.stats]),

@@ -211,6 +211,19 @@ def test_a_wrong_table_names_the_row(text: str, wrong: str) -> None:
     assert (problem.place.table, problem.place.key) == (("block", 0), "table_text")
 
 
+def test_a_wrong_column_is_told_by_its_first_rows_and_a_count() -> None:
+    rows = "".join(f"{size},x\n" for size in (0, *range(1, 1030)))
+    problems = problems_of(table(f"size,rate\n{rows}"))
+    assert [problem.wrong for problem in problems[:3]] == [
+        "table row 2, column 'size': out of range",
+        "table row 2, column 'rate': not a number",
+        "table row 3, column 'rate': not a number",
+    ]
+    assert problems[-2].wrong == "table row 21, column 'rate': not a number"
+    assert problems[-1].wrong == "table: 1 010 more rows are wrong"
+    assert len(problems) == 22
+
+
 def test_every_wrong_cell_of_a_table_is_named() -> None:
     problems = problems_of(table("size,rate\n0,2\n1,x\n"))
     assert [problem.came for problem in problems] == ["0", "2", "'x'"]

@@ -24,6 +24,8 @@ SIR = example_models()["sir"]
 def test_an_id_that_a_spec_could_not_name_is_refused(id: str) -> None:
     with pytest.raises(ModelDefinitionError, match="malformed"):
         replace(SIR, id=id)
+    with pytest.raises(ModelDefinitionError, match=r"parameter id .* is malformed"):
+        replace(SIR, params=(*SIR.params, replace(SIR.params[0], id=id)))
 
 
 def test_names_used_twice_are_refused() -> None:
