@@ -41,6 +41,8 @@ from henad_web.errors import (
     StatsShapeError,
     SweepFailedError,
     SweepInterruptedError,
+    ThreadStartError,
+    TickError,
     UnknownModelError,
     UsageError,
 )
@@ -255,6 +257,8 @@ __all__ = [
     "SweepEvent",
     "SweepFailedError",
     "SweepInterruptedError",
+    "ThreadStartError",
+    "TickError",
     "SweepOutline",
     "SweepPhase",
     "SweepProgress",

@@ -13,7 +13,7 @@ from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.explore.measure import MeasurePlan
 from henad_web.handle import SweepProgress, planned, reused
 from henad_web.output.earlier import EarlierResults
-from henad_web.output.places import DirectoryOutput, MemoryOutput, OutputPlace
+from henad_web.output.places import DirectoryOutput, OutputPlace, checked_place
 from henad_web.output.resuming import resumption_of
 from henad_web.run.options import SweepRunOptions
 from henad_web.run.outlining import make_outline
@@ -58,7 +58,7 @@ def run_spec(
     return current().run_spec(
         entry,
         spec,
-        output=output or MemoryOutput(),
+        output=checked_place(output),
         options=options or SweepRunOptions(),
         progress=progress,
         resume=resume,
@@ -116,7 +116,7 @@ def plan_spec(
         going_on = resumption_of(entry, store, options, spec)
         earlier, options = going_on.earlier, going_on.options
     else:
-        target.check_output(MemoryOutput() if output is None else output, force=options.force)
+        target.check_output(checked_place(output), force=options.force)
         earlier = reused(plan, options, target)
     probe = Probe(entry, plan).run_to_end()
     measure = MeasurePlan.bind(plan, probe.columns)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from henad_web.errors import describe
 from henad_web.explore.outcomes import RunOutcome, Series
 from henad_web.explore.warnings import PlanWarning
+from henad_web.model.faults import FAULTS
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.results.merging import MissingRuns
 from henad_web.results.provenance import ProvenanceWarning
@@ -173,7 +174,6 @@ class SweepChannel:
 
     def __init__(self, *, series_budget: int, wake: Callable[[], None] | None, clock: Clock) -> None:
         self.counters = Counters()
-        self.is_waking = False
         self.listener: Callable[[], None] | None = None
         self._events: deque[SweepEvent] = deque()
         self._series_budget, self._wake, self._clock = series_budget, wake, clock
@@ -232,14 +232,14 @@ class SweepChannel:
             self.listener()
 
     def _call_wake(self, *, is_last: bool) -> None:
-        if self._wake is None:
+        wake = self._wake
+        if wake is None:
             return
-        self.is_waking = True
+        if is_last:  # a callback mostly holds its handle: let go of it, so that both can be freed
+            self._wake = None
         try:
-            self._wake()
-        except Exception as error:
+            wake()
+        except FAULTS as error:
             self._wake = None
             if not is_last:  # nothing follows the last event, not even this warning
                 self._events.append(Warned(WakeFailed(describe(error))))
-        finally:
-            self.is_waking = False

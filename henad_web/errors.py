@@ -10,6 +10,7 @@ Everything the package raises on purpose derives from `HenadError`::
     ├── ModelDefinitionError      a model declared wrongly by its author
     ├── ModelMismatchError        a spec for one model given the entry of another
     ├── StatsShapeError           statistics that no longer fit the planned columns
+    ├── TickError                 a model that counts its steps otherwise than it is told to take them
     ├── ProbeError                every probed config refused to build
     ├── NeedsNativeError          a thing this target cannot do
     ├── ConcurrencyError          a concurrency that is neither auto nor a count
@@ -23,6 +24,7 @@ Everything the package raises on purpose derives from `HenadError`::
     ├── ManifestError             a manifest that cannot be read
     ├── ResultsError              results that cannot be read back; one class a cause in `results/errors.py`
     ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
+    ├── ThreadStartError          the thread of a sweep that the machine has no room for
     ├── SweepInterruptedError     Ctrl-C during a blocking call; the files are written
     └── UsageError                a call that the receiver's state does not allow
 
@@ -58,6 +60,8 @@ __all__ = [
     "StatsShapeError",
     "SweepFailedError",
     "SweepInterruptedError",
+    "ThreadStartError",
+    "TickError",
     "UnknownModelError",
     "UsageError",
     "describe",
@@ -209,6 +213,14 @@ class StatsShapeError(HenadError):
         )
 
 
+class TickError(HenadError):
+    """A model whose tick `came` where it must be `expected`: each step counts one, from 0."""
+
+    def __init__(self, *, expected: int, came: object) -> None:
+        self.expected, self.came = expected, came
+        super().__init__(f"the model's tick is {came!r}, expected {expected}; it starts at 0 and each step adds 1")
+
+
 class ProbeError(HenadError):
     """No probed config could be built. `faults` holds ``(config_id, text)`` of each one tried."""
 
@@ -315,6 +327,16 @@ class SweepFailedError(HenadError):
     """A sweep that ended on its own error, outside every run. The message is that of its `Failed` event."""
 
 
+class ThreadStartError(HenadError):
+    """A sweep whose thread cannot be started; nothing was written. `reason` is the machine's word for it."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"cannot start the sweep's thread: {reason}; end other threads or sweeps of this process first"
+        )
+
+
 class SweepInterruptedError(HenadError):
     """Ctrl-C during a blocking run. The sweep was aborted and its files are written: `record` tells of them."""
 
@@ -364,6 +386,8 @@ def describe(error: BaseException) -> str:
     current: BaseException | None = error
     while current is not None:
         text = str(current) or type(current).__name__
+        if texts and isinstance(current, OSError) and current.strerror and current.strerror in texts[-1]:
+            break  # an error of the file system that the error before it tells in words
         if not isinstance(current, HenadError):
             text = f"{type(current).__name__}: {text}" if str(current) else text
         texts.append(text)

@@ -18,7 +18,7 @@ from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepP
 from henad_web.errors import ModelMismatchError
 from henad_web.explore.shards import WHOLE
 from henad_web.output.earlier import EarlierResults, reusable
-from henad_web.output.places import MemoryOutput, OutputPlace
+from henad_web.output.places import OutputPlace, checked_place
 from henad_web.output.record import SweepEnd
 from henad_web.output.resuming import resumption_of
 from henad_web.output.store import MemoryStore
@@ -101,13 +101,14 @@ class SweepRun:
             ModelMismatchError: The spec names another model.
             PlanError: The model refuses the spec.
             NeedsNativeError: This target cannot step the model or write to `output`.
+            UsageError: `output` is no place for results, such as a bare path.
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
         """
         target = current() if target is None else target
         options = SweepRunOptions() if options is None else options
         target.check(entry, options)
         plan = planned(entry, spec)
-        store = target.open_output(MemoryOutput() if output is None else output, force=options.force)
+        store = target.open_output(checked_place(output), force=options.force)
         return cls._run(entry, plan, store, options, target, reused(plan, options, target))
 
     @classmethod
@@ -200,7 +201,7 @@ class SweepRun:
             channel=SweepChannel(series_budget=budget, wake=options.wake, clock=around.clock),
             control=SweepControl(around.clock),
             active_runs=ActiveRuns(),
-            options=options,
+            options=dataclasses.replace(options, wake=None),  # only the channel may keep its handle alive
             around=around,
             earlier=earlier,
         )

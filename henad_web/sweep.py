@@ -234,7 +234,12 @@ class Sweep:
         self.channel.finish(record)
 
     def _fail(self, error: BaseException) -> None:
-        """End the sweep on `error`: what is written stays, and the manifest says failed if it can still be written."""
+        """End the sweep on `error`: what is written stays, and the manifest says failed if it can still be written.
+
+        Does nothing after the last event, which nothing follows.
+        """
+        if self.is_over:
+            return
         self.control.abort()
         if not isinstance(error, HenadError):
             error = SweepFailedError(fault_of(Phase.SWEEPING, error, None).text)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-__all__ = ["DirectoryOutput", "MemoryOutput", "OutputPlace"]
+from henad_web.errors import UsageError
+
+__all__ = ["DirectoryOutput", "MemoryOutput", "OutputPlace", "checked_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +20,32 @@ class MemoryOutput:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryOutput:
-    """Write the files into the directory `path`, made if it is missing. It must hold no results yet."""
+    """Write the files into the directory `path`, made if it is missing. It must hold no results yet.
+
+    Raises:
+        UsageError: `path` is no path.
+    """
 
     path: str | os.PathLike[str]
 
+    def __post_init__(self) -> None:
+        """Refuse what no file system could take for a path."""
+        if not isinstance(self.path, (str, os.PathLike)):
+            raise UsageError(f"the path of DirectoryOutput is {self.path!r}; allowed: text or a pathlib.Path")
+
 
 OutputPlace = MemoryOutput | DirectoryOutput
+
+
+def checked_place(output: object) -> OutputPlace:
+    """Return the place that `output` is, memory when None.
+
+    Raises:
+        UsageError: It is something else, such as a bare path, whose results would not go where it says.
+    """
+    if output is None:
+        return MemoryOutput()
+    if isinstance(output, (MemoryOutput, DirectoryOutput)):
+        return output
+    instead = f"DirectoryOutput({output!r})" if isinstance(output, (str, os.PathLike)) else "MemoryOutput()"
+    raise UsageError(f"output is {output!r}; allowed: MemoryOutput() or DirectoryOutput(path); use {instead}")

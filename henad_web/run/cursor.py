@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from henad_web.errors import StatsShapeError
+from henad_web.errors import StatsShapeError, TickError
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
 from henad_web.model.faults import FAULTS, Fault, Phase, fault_of
 from henad_web.run.building import build_state
@@ -109,6 +109,7 @@ class RunCursor:
     def _step_to_sample_or_budget(self, state: ModelState, budget: int) -> StopReason | None:
         if not self._started:
             self._started = True
+            _check_tick(state, 0)
             self._fire_due(state, 0)
         tick = self.tick
         while True:
@@ -126,6 +127,7 @@ class RunCursor:
                 steps = min(steps, self._actions[self._fired].tick - tick)
             state.step(steps)
             tick += steps
+            _check_tick(state, tick)
             budget -= steps
             self._fire_due(state, tick)
 
@@ -158,6 +160,12 @@ class RunCursor:
             return self.tick
         except FAULTS:  # a model broken enough to have lost its tick still leaves a row
             return 0
+
+
+def _check_tick(state: ModelState, tick: int) -> None:
+    # Slices begin at the model's own tick: one that counts otherwise would depend on how its run is sliced.
+    if state.tick != tick:
+        raise TickError(expected=tick, came=state.tick)
 
 
 @dataclass(frozen=True, slots=True)

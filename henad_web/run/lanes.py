@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from henad_web.model.faults import FAULTS
 from henad_web.run.cursor import RunCursor
 from henad_web.run.slices import SliceSize
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.model.entry import ModelEntry
+    from henad_web.model.state import ModelState
     from henad_web.run.pause_clock import Clock
     from henad_web.run.requests import RunRequest
 
@@ -194,14 +196,23 @@ class InProcessLane:
         self._acknowledgements.append(CommandAcknowledged(command))
 
     def view(self) -> RunView | None:
-        """Return the run in progress as a copy, None when there is none or its model cannot be drawn."""
+        """Return the run in progress as a copy, None when there is none.
+
+        A model that fails to show itself is one without a grid: whoever looks is not to end the run or the sweep.
+        """
         cursor = self._cursor
         if cursor is None or cursor.state is None:
             return None
-        grid = cursor.state.grid
-        copied = None if grid is None else np.array(grid, dtype=np.uint8, copy=True)
-        return RunView(cursor.request.run.run_id, cursor.tick, copied, self._entry.metadata.palette)
+        return RunView(cursor.request.run.run_id, cursor.tick, _copied_grid(cursor.state), self._entry.metadata.palette)
 
     def close(self) -> None:
         """Give up the run in progress."""
         self._cursor = None
+
+
+def _copied_grid(state: ModelState) -> NDArray[np.uint8] | None:
+    try:
+        grid = state.grid
+        return None if grid is None else np.array(grid, dtype=np.uint8, copy=True)
+    except FAULTS:
+        return None

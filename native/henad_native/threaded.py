@@ -9,8 +9,9 @@ import asyncio
 import atexit
 import math
 import threading
+from contextlib import suppress
 
-from henad_web.errors import UsageError
+from henad_web.errors import ThreadStartError, UsageError
 from henad_web.run.answers import After, Answer, Idle
 from henad_web.run.lanes import RunView
 from henad_web.sweep import Sweep
@@ -26,6 +27,9 @@ class ThreadedRunner:
 
     Args:
         sweep: The sweep; touched by no other thread from here on, but for its control, table and channel.
+
+    Raises:
+        ThreadStartError: The machine has no room for another thread, or the interpreter is ending.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -38,7 +42,11 @@ class ThreadedRunner:
         self._thread = threading.Thread(target=self._run, name="henad-sweep", daemon=True)
         # A daemon thread would be cut off at exit: this hook ends the sweep in order first.
         atexit.register(self._end_at_exit)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            atexit.unregister(self._end_at_exit)
+            raise ThreadStartError(str(error)) from error
 
     def update(self, dt: float, budget_s: float | None = None) -> None:
         """Do nothing but check the call: the thread steps the sweep.
@@ -114,10 +122,8 @@ class ThreadedRunner:
         if self._turns is None:
             return
         loop, changed = self._turns
-        try:
+        with suppress(RuntimeError):  # the loop that listened is closed; another one may have begun to by now
             loop.call_soon_threadsafe(changed.set)
-        except RuntimeError:  # the loop that listened is closed
-            self._turns = None
 
     def _end_at_exit(self) -> None:
         self._sweep.control.abort()

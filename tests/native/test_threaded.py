@@ -146,6 +146,23 @@ def test_a_dropped_handle_ends_its_sweep(models: hw.ModelSet, endless: hw.SweepS
     assert not thread.is_alive()
 
 
+def test_a_thread_that_cannot_be_started_is_an_error_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    entry, spec = fixture()
+    registered: list[object] = []
+    monkeypatch.setattr("atexit.register", registered.append)
+    monkeypatch.setattr("atexit.unregister", registered.remove)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(hw.ThreadStartError, match="cannot start the sweep's thread: can't start new thread"):
+        hw.SweepRun.start(entry, spec, hw.DirectoryOutput(tmp_path / "out"))
+    assert registered == [], "nothing is left to be joined at exit"
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_view_of_a_step_that_takes_too_long_is_the_latest_there_is() -> None:
     held, entered = threading.Event(), threading.Event()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ import pytest
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.entry import Backend, ModelEntry
+from henad_web.model.params import ParamValue
 from henad_web.run.cursor import RunCursor
 from henad_web.run.requests import RunRequest
 from tests.shared.hosts import ManualClock
@@ -81,6 +82,28 @@ def test_a_slice_takes_exactly_the_steps_it_is_given() -> None:
     assert cursor.advance(0) is None
     assert cursor.tick == 3
     assert cursor.advance(7) is not None, "the last sample is taken although no step is left"
+
+
+class Lags(Toy):
+    """Counts one step less than it is told to take, whenever that is more than one."""
+
+    def step(self, n: int = 1) -> None:
+        self.tick += max(1, n - 1)
+
+
+class StartsLate(Toy):
+    """Begins at tick 3."""
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        super().__init__(params, seed)
+        self.tick = 3
+
+
+@pytest.mark.parametrize(("model", "came", "expected"), [(Lags, 1, 2), (StartsLate, 3, 0)])
+def test_a_model_that_counts_its_steps_otherwise_fails_its_run(model: type[Toy], came: int, expected: int) -> None:
+    outcome = outcome_of(model, toy_spec(1, stats_every=2))
+    assert (outcome.status, outcome.ticks) == ("panicked", came)
+    assert f"the model's tick is {came}, expected {expected}; it starts at 0 and each step adds 1" in outcome.note
 
 
 def test_after_its_end_a_run_gives_the_same_outcome_again() -> None:
