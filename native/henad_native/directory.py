@@ -95,7 +95,10 @@ class DirectoryStore:
         wall_clock: Callable[[], float] = time.time,
         force: bool = False,
     ) -> None:
-        self._directory = Path(path)
+        if "\0" in os.fsdecode(path):
+            raise OutputError(f"the path {os.fsdecode(path)!r} holds a null character; no path may", path=str(path))
+        self._given = str(Path(path))
+        self._directory = Path(os.path.abspath(path))  # the program may change its directory while the sweep runs
         self._clock = clock
         self._lock = DirectoryLock(self._directory, wall_clock, force=force)
         self._staged = StagedTables(self._directory)
@@ -108,7 +111,7 @@ class DirectoryStore:
     @property
     def path(self) -> str:
         """The directory as it was given."""
-        return str(self._directory)
+        return self._given
 
     def check_free(self) -> None:
         """Touch nothing, and make sure that a new sweep may write here.
@@ -116,13 +119,13 @@ class DirectoryStore:
         Raises:
             HoldsResultsError: A file of results, a staged table or a link of such a name is there.
             LockedError: Another writer is at work.
-            OutputError: The path is no directory or cannot be read.
+            OutputError: The path is no directory, cannot be read or written, or cannot be made.
         """
         with self._mapped_errors():
-            if not os.path.lexists(self._directory):
-                return
-            self._lock.check()
-            self._refuse_results()
+            if os.path.lexists(self._directory):
+                self._lock.check()
+                self._refuse_results()
+            self._refuse_unwritable()
 
     def open(self) -> tuple[str, ...]:
         """Make the directory and lock it for this store.
@@ -160,9 +163,11 @@ class DirectoryStore:
         with self._mapped_errors("read"):
             os.listdir(self._directory)
             self._lock.check()
-            for name in (RUNS, SERIES):
-                if (self._directory / name).is_symlink():
-                    raise OutputError(f"{self._directory / name} is a link, which is never followed", path=self.path)
+            for path in (self._directory / RUNS, self._directory / SERIES):
+                if path.is_symlink():
+                    raise OutputError(f"{path} is a link, which is never followed", path=self.path)
+                if path.exists() and not path.is_file():
+                    raise OutputError(f"{path} is no file; take it out of the results", path=self.path)
 
     def open_existing(self, stamp: Stamp) -> tuple[str, ...]:
         """Lock the directory with the results in it for this store, and finish or give up a replacement of tables.
@@ -350,6 +355,20 @@ class DirectoryStore:
         found = [name for name in names if name in RESULT_NAMES or name.endswith(STAGED)]
         if found:
             raise HoldsResultsError(self.path, found)
+
+    def _refuse_unwritable(self) -> None:
+        """Refuse a directory in which nothing can be made, or which itself cannot be made, before anything is run."""
+        nearest = self._directory
+        while True:
+            try:
+                os.lstat(nearest)
+                break
+            except (FileNotFoundError, NotADirectoryError):
+                nearest = nearest.parent
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
     def _sync_tables(self) -> None:
         for table in self._tables.values():

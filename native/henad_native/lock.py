@@ -75,6 +75,12 @@ class DirectoryLock:
         """
         if not self._path.is_file():
             return
+        if not os.access(self._path, os.W_OK):
+            # Nobody can take a lock that may not be written: its text is all there is to go by.
+            holder = _holder_in(_read(self._path))
+            if holder is not None and holder.released is None and not self._force:
+                raise LockedError(str(self._directory), str(holder))
+            return
         probe = self._new_lock(None)
         if self._acquire(probe):
             probe.release()

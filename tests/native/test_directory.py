@@ -178,8 +178,47 @@ def test_a_file_in_place_of_the_directory_is_refused_in_words(tmp_path: Path) ->
     (tmp_path / "file").write_bytes(b"mine")
     with pytest.raises(OutputError, match=r"cannot write .*file: Not a directory"):
         DirectoryStore(tmp_path / "file").check_free()
-    with pytest.raises(OutputError, match="Not a directory"):
-        DirectoryStore(tmp_path / "file" / "below").open()
+    with pytest.raises(OutputError, match=r"cannot write .*file: Not a directory"):
+        DirectoryStore(tmp_path / "file" / "below" / "it").check_free()
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("n" * 300, "File name too long"), ("a\0b", "holds a null character")])
+def test_a_path_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: Path, name: str, wrong: str) -> None:
+    with pytest.raises(OutputError, match=wrong):
+        DirectoryStore(tmp_path / name).check_free()
+    assert files_in(tmp_path) == {}
+
+
+@pytest.mark.parametrize("below", [".", "new/results"])
+def test_a_directory_without_permission_to_write_is_refused_before_anything_runs(
+    tmp_path: Path, below: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Root may write anywhere: the system's answer is what the store goes by.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(OutputError, match=f"cannot write {tmp_path}: Permission denied"):
+        DirectoryStore(tmp_path / below).check_free()
+    assert files_in(tmp_path) == {}
+
+
+def test_a_relative_path_stays_where_the_sweep_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    store = DirectoryStore("results")
+    monkeypatch.chdir(tmp_path / "there")
+    assert store.path == "results"
+    sweep(store, once)
+    written = files_in(tmp_path / "here" / "results")
+    assert masked({name: written[name] for name in EXPECTED}) == masked(EXPECTED)
+    assert files_in(tmp_path / "there") == {}
+
+
+def test_a_directory_in_place_of_a_table_is_refused_untouched(tmp_path: Path) -> None:
+    sweep(DirectoryStore(tmp_path / "results"), once)
+    (tmp_path / "results" / "runs.csv").unlink()
+    (tmp_path / "results" / "runs.csv").mkdir()
+    with pytest.raises(OutputError, match=r"runs\.csv is no file; take it out of the results"):
+        DirectoryStore(tmp_path / "results").check_existing()
 
 
 def test_a_directory_in_place_of_the_summary_fails_the_sweep_and_not_its_rows(tmp_path: Path) -> None:

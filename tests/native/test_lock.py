@@ -152,6 +152,21 @@ def test_a_lock_file_that_says_nothing_is_in_nobodys_way(tmp_path: Path, text: b
     lock.release()
 
 
+def test_a_lock_that_may_only_be_read_is_told_by_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: object, mode: int) -> bool:
+        return False
+
+    monkeypatch.setattr(os, "access", refuse)
+    leave_behind(tmp_path, released=STARTED)
+    before = (tmp_path / ".lock").stat()
+    lock_of(tmp_path).check()
+    leave_behind(tmp_path)
+    with pytest.raises(LockedError, match="process 7 on"):
+        lock_of(tmp_path).check()
+    lock_of(tmp_path, force=True).check()
+    assert before.st_ino == (tmp_path / ".lock").stat().st_ino
+
+
 def test_a_check_leaves_no_trace(tmp_path: Path) -> None:
     lock_of(tmp_path).check()
     assert list(tmp_path.iterdir()) == []
