@@ -98,7 +98,7 @@ def read_manifest(reader: ResultsReader) -> Manifest:
     """
     if not reader.holds(MANIFEST):
         raise NoResultsError(str(reader.path))
-    manifest = Manifest.read(reader.read(MANIFEST))
+    manifest = Manifest.read(reader.read(MANIFEST), path=reader.path)
     if manifest.mode != "sweep":
         raise ModeChangedError(str(reader.path), manifest.mode, "sweep")
     return manifest

@@ -225,23 +225,28 @@ class Manifest(_Record, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
     @classmethod
-    def read(cls, data: bytes) -> Manifest:
+    def read(cls, data: bytes, *, path: str | None = None) -> Manifest:
         """Return the manifest that `data` holds; a byte-order mark that an editor left does not count.
+
+        Args:
+            data: Content of the file.
+            path: Where the file is, for messages.
 
         Raises:
             ManifestError: `data` is no manifest, or one of a format that this version does not know.
         """
         data = data.removeprefix(codecs.BOM_UTF8)
+        name = MANIFEST if path is None else f"{MANIFEST} of {path}"
         try:
             format = msgspec.json.decode(data, type=_Format)
             if (format.format, format.format_version) != (FORMAT, FORMAT_VERSION):
                 raise ManifestError(
-                    f"{MANIFEST} is of format '{format.format}', version {format.format_version}; "
+                    f"{name} is of format '{format.format}', version {format.format_version}; "
                     f"allowed: '{FORMAT}', version {FORMAT_VERSION}"
                 )
             return msgspec.json.decode(data, type=cls)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise ManifestError(f"{MANIFEST} cannot be read: {error}") from error
+            raise ManifestError(f"{name} cannot be read: {error}; restore it from a copy") from error
 
 
 class _Format(_Record, frozen=True):

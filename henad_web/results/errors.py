@@ -39,8 +39,9 @@ class MissingFileError(ResultsError):
     def __init__(self, missing: Iterable[str], came: Iterable[str], where: str | None = None) -> None:
         self.missing, self.came = tuple(missing), tuple(came)
         found = ", ".join(self.came) or "nothing"
+        place = f"{where} holds" if where else "the files given hold"
         super().__init__(
-            f"{where or 'the files given'} hold no {' and no '.join(self.missing)}; found {found}; files are known by "
+            f"{place} no {' and no '.join(self.missing)}; found {found}; files are known by "
             f"their content, whatever their names"
         )
 

@@ -150,6 +150,8 @@ def _kinds(name: str, opener: Opener) -> tuple[str, ...]:
     starts = tuple(part for part, prefix in _PREFIXES.items() if head.startswith(prefix))
     if starts:
         return starts
+    if usual == MANIFEST:  # whatever is wrong in it, it is what its name says
+        return (MANIFEST,)
     if whole:
         # A table of series whose tick column was renamed is one with a wrong header.
         return (SERIES,) if line.startswith(b"run_id,") else ()

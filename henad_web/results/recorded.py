@@ -100,7 +100,7 @@ class RecordedResults:
         """
         self._files, self._models, self._budget, self._is_live = files, models, series_budget, is_live
         self.path, self.ignored = files.path, files.ignored
-        self.manifest = Manifest.read(files.read(MANIFEST))
+        self.manifest = Manifest.read(files.read(MANIFEST), path=files.path)
         self._layout = layout_of(self.manifest)
         if self._has_ended:
             files.check_runs()

@@ -80,7 +80,7 @@ def checked_shards(readers: Sequence[ResultsReader]) -> tuple[ShardRows, ...]:
 def _manifest_of(reader: ResultsReader) -> Manifest:
     if not reader.holds(MANIFEST):
         raise NotASweepError(str(reader.path), None)
-    manifest = Manifest.read(reader.read(MANIFEST))
+    manifest = Manifest.read(reader.read(MANIFEST), path=reader.path)
     if manifest.mode != "sweep":
         raise NotASweepError(str(reader.path), manifest.mode)
     return manifest

@@ -60,7 +60,7 @@ def unpack_results(
     """
     where = default_directory(archive) if directory is None else Path(directory)
     found = _recognised(archive)
-    Manifest.read(found.read(MANIFEST))
+    Manifest.read(found.read(MANIFEST), path=str(archive))
     parts = {name: part for part, name in found.sources.items()}
     store = DirectoryStore(where, force=force)
     try:

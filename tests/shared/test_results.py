@@ -293,6 +293,16 @@ def test_a_byte_order_mark_and_a_manifest_that_is_no_json_are_told_apart(files: 
         hw.ResultSet.from_files({**files, "manifest.json": files["manifest.json"][:100]})
 
 
+@pytest.mark.parametrize("content", [b"", b"[]\n", b"\xff\xfe\x00\x00", b"nothing\n"])
+def test_a_manifest_overwritten_by_something_else_is_named_with_its_folder(
+    files: dict[str, bytes], tmp_path: Path, content: bytes
+) -> None:
+    for name, old in files.items():
+        (tmp_path / name).write_bytes(content if name == "manifest.json" else old)
+    with pytest.raises(hw.ManifestError, match=f"^manifest.json of {tmp_path} cannot be read: .*; restore it"):
+        hw.ResultSet.open(tmp_path)
+
+
 def test_a_directory_opens_from_its_path_and_prefers_the_usual_names(files: dict[str, bytes], tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
