@@ -154,6 +154,11 @@ def test_the_closing_line_counts_every_kind() -> None:
     assert resumed == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed; 4 kept from before"
 
 
+def test_the_closing_line_of_a_stopped_sweep_says_what_is_left_and_how_to_go_on() -> None:
+    stopped = written_line(report(end=SweepEnd.ABORTED, counts=Counts(rows=2, ok=2, non_finite=0, failed=0)))
+    assert stopped.endswith("0 failed; stopped early, with 2 of 6 runs: go on with henad resume out")
+
+
 @pytest.mark.parametrize(
     ("end", "counts", "code"),
     [

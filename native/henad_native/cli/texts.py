@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from henad_web.output.record import SweepEnd
+
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import PlannedBlock
@@ -126,13 +128,18 @@ def _layout_text(layout: ExecutionLayout) -> str:
 
 
 def written_line(report: SweepReport) -> str:
-    """Return what a sweep wrote, where, in which time and with how many runs of each kind."""
-    counts = report.counts
+    """Return what a sweep wrote, where, in which time and with how many runs of each kind; and how it goes on."""
+    counts, outline = report.counts, report.outline
     line = (
         f"wrote {counted(counts.rows, 'run')} to {report.output_dir} in {duration_text(report.elapsed)}: "
         f"{counts.ok} ok, {counts.non_finite} non-finite, {counts.failed} failed"
     )
-    return f"{line}; {report.outline.skipped} kept from before" if report.outline.skipped else line
+    if outline.skipped:
+        line += f"; {outline.skipped} kept from before"
+    if report.end == SweepEnd.COMPLETE:
+        return line
+    asked = counted(outline.skipped + outline.pending, "run")
+    return f"{line}; stopped early, with {counts.rows} of {asked}: go on with henad resume {report.output_dir}"
 
 
 def merged_line(report: MergeReport, inputs: int) -> str:
