@@ -154,7 +154,9 @@ def test_a_spec_that_its_model_refuses_names_the_line_too(
 
 def test_an_unknown_model_of_a_spec_is_named(write: Write, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", write('model = "sirr"'), "--out", str(out)]) == 1
-    assert "no model 'sirr'" in capsys.readouterr().err
+    assert "no model 'sirr'; known: sir, game_of_life; did you mean 'sir'?\n" in capsys.readouterr().err
+    assert main(["run", write('model = "forest"'), "--out", str(out)]) == 1
+    assert capsys.readouterr().err.endswith("; one of your own is named with --models MODULE:NAME\n")
     assert not out.exists()
 
 
@@ -185,6 +187,8 @@ def test_a_spec_that_is_not_there_is_an_error(tmp_path: Path, out: Path, capsys:
         ["--models", "no_such_module:NAME"],
         ["--models", "tests.native.cli_models:NOTHING"],
         ["--models", "tests.native.cli_models:NEITHER"],
+        ["--models", "tests.native.cli_models:Terminates"],
+        ["--models", "cli_models.py:TOYS"],
         ["--no-such-option"],
     ],
 )

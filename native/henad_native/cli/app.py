@@ -18,7 +18,7 @@ from henad_native.cli.running import run_command
 from henad_native.cli.schemas import schema_command
 from henad_native.cli.showing import models_command
 from henad_native.cli.verifying import verify_command
-from henad_web.errors import HenadError
+from henad_web.errors import HenadError, UnknownModelError, near_miss
 
 __all__ = ["app", "main"]
 
@@ -63,6 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadOption as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.BAD_COMMAND_LINE
+    except UnknownModelError as error:
+        hint = "" if near_miss(error.model, error.known) else "; one of your own is named with --models MODULE:NAME"
+        print(f"error: {error}{hint}", file=sys.stderr)
+        return ExitCode.ERROR
     except HenadError as error:
         for line in str(error).splitlines():
             print(f"error: {line}", file=sys.stderr)

@@ -28,13 +28,20 @@ def load_models(name: str | None) -> hw.ModelSet:
         return hw.example_models()
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
-        raise BadOption("--models", f"'{name}' is not of the form package.module:NAME")
+        raise BadOption("--models", f"'{name}' is not of the form module:NAME, such as own_model:RULES")
     try:
         with _current_folder_first():
             found = getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError) as error:
-        raise BadOption("--models", f"cannot load '{name}': {error}") from error
-    return _as_models(name, found() if callable(found) and not isinstance(found, hw.ModelEntry) else found)
+        raise BadOption("--models", f"cannot load '{name}': {error}{_file_hint(module_name)}") from error
+    is_factory = callable(found) and not isinstance(found, type | hw.ModelEntry)
+    return _as_models(name, found() if is_factory else found)
+
+
+def _file_hint(module_name: str) -> str:
+    if module_name.endswith(".py"):
+        return f"; a module is named without .py: {module_name.removesuffix('.py')}"
+    return ""
 
 
 def _as_models(name: str, found: object) -> hw.ModelSet:
@@ -44,7 +51,7 @@ def _as_models(name: str, found: object) -> hw.ModelSet:
         models = hw.ModelSet()
         models.insert(found)
         return models
-    kind = type(found).__name__
+    kind = "class" if isinstance(found, type) else type(found).__name__
     raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet or a ModelEntry is needed")
 
 

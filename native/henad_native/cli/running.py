@@ -37,7 +37,7 @@ News = hw.SweepEvent | hw.SweepProgress
 
 
 def run_command(
-    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file (TOML).")],
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file (TOML or JSON).")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="An empty or new folder for the results.")],
     concurrent: Concurrent = None,
     memory: Memory = None,
