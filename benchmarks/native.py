@@ -5,50 +5,27 @@ Run with ``poe bench``. The rules are in `benchmarks/README.md`. Prints figures 
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import statistics
 import threading
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 import henad_web as hw
-from benchmarks.bare import measure_life, measure_sir
+from web.bench_bare import AFTER, BEFORE, DISCARDED, SEED, BareLoop, bare_seconds
+from web.bench_cases import CASES, Case, single_run_text
 
-REPEATS = 7
-DISCARDED = 1
-SEED = 42
+REPEATS = BEFORE + AFTER
 BUILD_SIDE = 1024
+HANDLE_REPEATS = 4
+"""Bare repeats in one run through the handle, so that the start of its thread weighs what it does in a real sweep."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One measured run: a square grid of `side` cells a side, stepped `steps` times."""
-
-    model: str
-    side: int
-    steps: int
-
-    @property
-    def params(self) -> dict[str, object]:
-        """Parameters that differ from the model's defaults."""
-        return {"grid_width": self.side, "grid_height": self.side}
-
-
-CASES = (
-    Case(model="game_of_life", side=256, steps=10_000),
-    Case(model="game_of_life", side=1024, steps=2_000),
-    Case(model="sir", side=256, steps=100),
-)
-
-
-def bare_seconds(entry: hw.ModelEntry, case: Case) -> float:
-    """Return the seconds that one call for `case.steps` steps takes; the build is not in it."""
-    state = entry.build(case.params, seed=SEED)
-    began = time.perf_counter()
-    state.step(case.steps)
-    return time.perf_counter() - began
+def handle_steps(case: Case) -> int:
+    """Return the steps of one run through the handle."""
+    return case.run_steps or HANDLE_REPEATS * case.bare_steps
 
 
 def handle_seconds(entry: hw.ModelEntry, case: Case, stats_every: int) -> float:
@@ -56,10 +33,7 @@ def handle_seconds(entry: hw.ModelEntry, case: Case, stats_every: int) -> float:
 
     Stepping, sampling, slices, the thread and the commit are all in it.
     """
-    text = (
-        f'model = "{case.model}"\n[set]\ngrid_width = {case.side}\ngrid_height = {case.side}\n'
-        f"[run]\nsteps = {case.steps}\n[measure]\nstats_every = {stats_every}\nseries_every = 0\n"
-    )
+    text = single_run_text(case, steps=handle_steps(case), stats_every=stats_every)
     spec = hw.parse_spec(text).spec
     times: list[float] = []
     ended = threading.Event()
@@ -92,8 +66,14 @@ def handle_seconds(entry: hw.ModelEntry, case: Case, stats_every: int) -> float:
 
 def bare_rate(case: Case) -> float:
     """Return the cell updates a second of the bare model."""
-    measure = measure_life if case.model == "game_of_life" else measure_sir
-    return measure(case.side, time.perf_counter)
+    return asyncio.run(_bare_rate(case))
+
+
+async def _bare_rate(case: Case) -> float:
+    entry = hw.example_models().lookup(case.model)
+    loop = BareLoop(entry, case.side, case.bare_steps, time.perf_counter)
+    await loop.before()
+    return await loop.after()
 
 
 def handle_ratios(case: Case) -> tuple[float, float]:
@@ -102,10 +82,16 @@ def handle_ratios(case: Case) -> tuple[float, float]:
     Bare and handle are taken in turn within each repeat, so that a machine that slows down slows both.
     """
     entry = hw.example_models().lookup(case.model)
+    steps = handle_steps(case)
+
+    def ratio(stats_every: int) -> float:
+        bare = bare_seconds(entry, case.side, steps, time.perf_counter)
+        return bare / handle_seconds(entry, case, stats_every)
+
     sparse, dense = [], []
     for _ in range(DISCARDED + REPEATS):
-        sparse.append(bare_seconds(entry, case) / handle_seconds(entry, case, stats_every=100))
-        dense.append(bare_seconds(entry, case) / handle_seconds(entry, case, stats_every=1))
+        sparse.append(ratio(stats_every=100))
+        dense.append(ratio(stats_every=1))
     return statistics.median(sparse[DISCARDED:]), statistics.median(dense[DISCARDED:])
 
 

@@ -1,7 +1,7 @@
 """The models alone: cell updates a second of a loop that does nothing but step.
 
-Owns the bare measurement. The rules are those of the native benchmark: the build is left out, a rate is the median of
-seven repeats after one that is discarded, and what is compared is taken in turn.
+Owns the bare measurement of the page and of the native benchmark alike, so it imports nothing of either. The build is
+left out; a rate is the median of the repeats after one that is discarded.
 """
 
 from __future__ import annotations
@@ -10,22 +10,28 @@ import asyncio
 from collections.abc import Callable
 from statistics import median
 
-from bench_cases import Case
-
 import henad_web as hw
 
-__all__ = ["BareLoop"]
+__all__ = ["AFTER", "BEFORE", "DISCARDED", "SEED", "BareLoop", "bare_seconds"]
 
 DISCARDED = 1
 BEFORE, AFTER = 4, 3
 SEED = 42
 
 
-class BareLoop:
-    """Repeats of one case, some before and some after the sweep they are compared with, by `clock` in seconds."""
+def bare_seconds(entry: hw.ModelEntry, side: int, steps: int, clock: Callable[[], float]) -> float:
+    """Return the seconds of `clock` that one call for `steps` steps takes on a grid of `side` cells a side."""
+    state = entry.build({"grid_width": side, "grid_height": side}, seed=SEED)
+    began = clock()
+    state.step(steps)
+    return clock() - began
 
-    def __init__(self, entry: hw.ModelEntry, case: Case, clock: Callable[[], float]) -> None:
-        self._entry, self._case, self._clock = entry, case, clock
+
+class BareLoop:
+    """Repeats of `steps` steps, some before and some after the sweep they are compared with, by `clock` in seconds."""
+
+    def __init__(self, entry: hw.ModelEntry, side: int, steps: int, clock: Callable[[], float]) -> None:
+        self._entry, self._side, self._steps, self._clock = entry, side, steps, clock
         self._seconds: list[float] = []
 
     async def before(self) -> float:
@@ -41,14 +47,10 @@ class BareLoop:
         return self._rate()
 
     def _rate(self) -> float:
-        return self._case.cells * self._case.bare_steps / median(self._seconds)
+        return self._side * self._side * self._steps / median(self._seconds)
 
     async def _repeat(self, count: int) -> None:
-        side = self._case.side
         for _ in range(count):
-            # Between repeats the page gets a turn.
+            # Between repeats a page gets a turn.
             await asyncio.sleep(0)
-            state = self._entry.build({"grid_width": side, "grid_height": side}, seed=SEED)
-            began = self._clock()
-            state.step(self._case.bare_steps)
-            self._seconds.append(self._clock() - began)
+            self._seconds.append(bare_seconds(self._entry, self._side, self._steps, self._clock))

@@ -1,13 +1,13 @@
-"""What the benchmark page measures: models, grid sizes, and specs of a fitting length.
+"""What the benchmarks of the page and of native Python measure: models, grid sizes, and specs of a fitting length.
 
-Owns numbers and spec texts. Measures nothing.
+Owns numbers and spec texts, and imports nothing of either. Measures nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-__all__ = ["CASES", "Case", "Framed", "Result", "spec_text"]
+__all__ = ["CASES", "Case", "Framed", "Result", "single_run_text", "spec_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,22 @@ def spec_text(case: Case, *, rate: float, seconds: float, stats_every: int) -> s
     """Return a spec of `case` that steps for about `seconds` at `rate` cell updates a second."""
     ticks = max(100, round(rate * seconds / case.cells))
     steps = case.run_steps or -(-ticks // 2)
+    return _text(case, steps=steps, replicates=-(-ticks // steps), stats_every=stats_every)
+
+
+def single_run_text(case: Case, *, steps: int, stats_every: int) -> str:
+    """Return a spec of `case` that is one run of `steps` steps."""
+    return _text(case, steps=steps, replicates=1, stats_every=stats_every)
+
+
+def _text(case: Case, *, steps: int, replicates: int, stats_every: int) -> str:
     return f"""model = "{case.model}"
 [set]
 grid_width = {case.side}
 grid_height = {case.side}
 [run]
 steps = {steps}
-replicates = {-(-ticks // steps)}
+replicates = {replicates}
 [measure]
 stats_every = {stats_every}
 series_every = 0

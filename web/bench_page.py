@@ -85,7 +85,7 @@ class BenchPage:
     async def _measure(self, case: Case) -> Result:
         entry = self._models.lookup(case.model)
         await self._part(f"{case.title}: bare loop")
-        loop = BareLoop(entry, case, time.perf_counter)
+        loop = BareLoop(entry, case.side, case.bare_steps, time.perf_counter)
         rate = await loop.before()
         await self._part(f"{case.title}: in a sweep")
         sweep = await self._driver.measure(entry, self._spec(case, rate, 100), case.cells)
