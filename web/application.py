@@ -97,6 +97,9 @@ class Application:
         self._session.go_on()
 
     def _open_results(self, content: bytes) -> None:
+        if self._session.active:  # started while the file was still being read
+            self._controls.add_warning("The results were not opened: a sweep is running. Open them once it has ended.")
+            return
         try:
             opened = opened_archive(content, self._models)
         except hw.HenadError as error:

@@ -97,3 +97,24 @@ def test_what_is_no_result_set_is_refused_in_words(sweeps: SweepPage, content: b
     expect(sweeps.state).to_contain_text("The results could not be opened: ")
     expect(sweeps.state).to_contain_text(sentence)
     sweeps.expect_enabled("Run")
+
+
+SLOW_READS = """
+File.prototype.arrayBuffer = function () {
+  return new Promise(done => { window.release = () => Blob.prototype.arrayBuffer.call(this).then(done); });
+}, true
+"""
+
+
+def test_results_whose_file_was_read_after_a_sweep_began_leave_the_sweep_alone(sweeps: SweepPage) -> None:
+    sweeps.ask(SLOW_READS)
+    choose(sweeps, pack(native_files(SMALL_LIFE)))
+    sweeps.start(SMALL_LIFE.replace("steps = 40", "steps = 1_000_000"))
+    sweeps.expect_phase("running")
+    sweeps.ask("(window.release(), delete File.prototype.arrayBuffer)")
+    expect(sweeps.page.locator("#warnings")).to_have_text(
+        "The results were not opened: a sweep is running. Open them once it has ended."
+    )
+    expect(sweeps.rows).to_have_count(0)
+    sweeps.expect_phase("running")
+    sweeps.expect_enabled("Pause", "Abort")
