@@ -14,7 +14,7 @@ from henad_web.run.lanes import RunView
 from henad_web.run.pause_clock import Clock
 from henad_web.sweep import Sweep
 
-__all__ = ["FRAME_BUDGET_S", "PumpedRunner"]
+__all__ = ["FRAME_BUDGET_S", "PumpedRunner", "check_frame"]
 
 FRAME_BUDGET_S = 0.006
 """Seconds one `update` may use; it is passed by less than one step or one build."""
@@ -47,8 +47,7 @@ class PumpedRunner:
         Raises:
             UsageError: `dt` or `budget_s` is not finite or negative, or the call comes from inside a wake callback.
         """
-        _check_seconds("dt", dt)
-        _check_seconds("budget_s", 0.0 if budget_s is None else budget_s)
+        check_frame(dt, budget_s)
         self._refuse_reentry("update")
         self._wait_s = max(self._wait_s - dt, 0.0)
         if self._wait_s == 0.0:
@@ -111,6 +110,12 @@ class PumpedRunner:
             raise UsageError(f"{call}() was called from inside a wake callback; call it from the host's own loop")
 
 
-def _check_seconds(name: str, seconds: float) -> None:
-    if not math.isfinite(seconds) or seconds < 0:
-        raise UsageError(f"{name} is {seconds!r}; allowed: a finite number of seconds, not negative")
+def check_frame(dt: float, budget_s: float | None) -> None:
+    """Make sure that a frame's time and budget, seconds, are ones that `update` takes on any runner.
+
+    Raises:
+        UsageError: One is not finite or negative.
+    """
+    for name, seconds in (("dt", dt), ("budget_s", 0.0 if budget_s is None else budget_s)):
+        if not math.isfinite(seconds) or seconds < 0:
+            raise UsageError(f"{name} is {seconds!r}; allowed: a finite number of seconds, not negative")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import math
 import threading
 from contextlib import suppress
 
 from henad_web.errors import ThreadStartError, UsageError
+from henad_web.pumped import check_frame
 from henad_web.run.answers import After, Answer, Idle
 from henad_web.run.lanes import RunView
 from henad_web.sweep import Sweep
@@ -54,9 +54,7 @@ class ThreadedRunner:
         Raises:
             UsageError: `dt` or `budget_s` is not finite or negative, or the call comes from inside a wake callback.
         """
-        for name, seconds in (("dt", dt), ("budget_s", 0.0 if budget_s is None else budget_s)):
-            if not math.isfinite(seconds) or seconds < 0:
-                raise UsageError(f"{name} is {seconds!r}; allowed: a finite number of seconds, not negative")
+        check_frame(dt, budget_s)
         self._refuse_own_thread("update")
 
     def notify(self) -> None:
