@@ -49,7 +49,7 @@ class Reading:
 def read_spec(text: str, models: hw.ModelSet) -> Reading:
     """Read `text` as a sweep spec of one of `models`, running nothing. Wrong input never raises."""
     try:
-        loaded = hw.parse_spec(text)
+        loaded = hw.parse_spec(text, models=models)
     except SpecError as error:
         return Reading(problems=error.problems)
     try:

@@ -7,7 +7,7 @@ what was read. What the keys mean is `spec_parse`'s business.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -16,10 +16,12 @@ import msgspec
 from henad_web.errors import Place, Problem, ProblemList, SpecError
 from henad_web.explore.positions import Positions
 from henad_web.explore.spec import ExecutionSettings, SweepSpec
+from henad_web.explore.spec_check import problems_of_model
 from henad_web.explore.spec_document import spec_document, spec_to_json, spec_to_toml
 from henad_web.explore.spec_hash import spec_hash
 from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
 from henad_web.explore.spec_text import SpecFormat, format_of, normalized, read_document
+from henad_web.model.entry import ModelEntry
 from henad_web.model.fnv import fnv1a64
 
 __all__ = [
@@ -100,27 +102,40 @@ class LoadedSpec:
         return table
 
 
-def parse_spec(text: str, *, name: str | None = None, format: str | None = None) -> LoadedSpec:
+def parse_spec(
+    text: str,
+    *,
+    name: str | None = None,
+    format: str | None = None,
+    models: Mapping[str, ModelEntry] | None = None,
+) -> LoadedSpec:
     """Return the spec that `text` says. It cannot name files; a design table is given as `table_text`.
 
     Args:
         text: The text; a byte-order mark and the kind of line end do not count.
         name: What messages call it.
         format: ``toml`` or ``json``; None takes what the text looks like.
+        models: Models to ask about a text that has problems, so that what they refuse is told as well.
 
     Raises:
         SpecError: The text is not valid, or not a spec; every problem is in it.
     """
     text = normalized(text)
-    return _parse(text, file=name, path=None, tables=None, form=format_of(text, given=format))
+    return _parse(text, file=name, path=None, tables=None, form=format_of(text, given=format), models=models)
 
 
-def load_spec(path: str | os.PathLike[str], *, format: str | None = None) -> LoadedSpec:
+def load_spec(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    models: Mapping[str, ModelEntry] | None = None,
+) -> LoadedSpec:
     """Return the spec in the file at `path`, with the design tables beside it.
 
     Args:
         path: The file. A name that ends in ``.toml`` or ``.json`` says its form.
         format: ``toml`` or ``json`` whatever the name ends in.
+        models: Models to ask about a file that has problems, so that what they refuse is told as well.
 
     Raises:
         SpecError: The file cannot be read, is not valid, or not a spec; every problem is in it.
@@ -132,7 +147,8 @@ def load_spec(path: str | os.PathLike[str], *, format: str | None = None) -> Loa
         problem = Problem(place=Place(file=file.name), wrong=f"the spec {error}", came=f"'{file}'")
         raise SpecError([problem]) from error
     form = format_of(text, path=file, given=format)
-    return _parse(text, file=file.name, path=str(path), tables=_TableFolder(file.parent), form=form)
+    tables = _TableFolder(file.parent)
+    return _parse(text, file=file.name, path=str(path), tables=tables, form=form, models=models)
 
 
 def _read_text(path: Path) -> str:
@@ -170,26 +186,37 @@ class _TableFolder:
 
 
 def _parse(
-    text: str, *, file: str | None, path: str | None, tables: _TableFolder | None, form: SpecFormat
+    text: str,
+    *,
+    file: str | None,
+    path: str | None,
+    tables: _TableFolder | None,
+    form: SpecFormat,
+    models: Mapping[str, ModelEntry] | None,
 ) -> LoadedSpec:
     read = read_document(text, form, file)
-    problems, positions = ProblemList(), read.positions
+    problems = ProblemList()
     read_table: ReadTable | None = None if tables is None else tables.read
     parsed = parse_document(read.document, problems, read_table=read_table)
     found = _once_a_place(read.problems.problems, problems.problems)
-    if found:
-        located = [_located(problem, file, positions, problem.place.table) for problem in found]
-        raise SpecError(sorted(located, key=lambda problem: problem.place.line or 0))
-    toml = text if form is SpecFormat.TOML else spec_to_toml(parsed.spec, parsed.execution)
-    sources = () if tables is None else tuple(tables.sources)
-    return LoadedSpec(
+    is_kept_as_it_is = bool(found) or form is SpecFormat.TOML
+    loaded = LoadedSpec(
         spec=parsed.spec,
-        source=SpecSource(path=path, toml=toml, tables=sources),
+        source=SpecSource(
+            path=path,
+            toml=text if is_kept_as_it_is else spec_to_toml(parsed.spec, parsed.execution),
+            tables=() if tables is None else tuple(tables.sources),
+        ),
         execution=parsed.execution,
         file=file,
-        positions=positions,
+        positions=read.positions,
         reducer_entries=parsed.reducer_entries,
     )
+    if not found:
+        return loaded
+    told = [_located(problem, file, read.positions, problem.place.table) for problem in found]
+    refused = () if models is None else loaded.locate(problems_of_model(parsed.spec, models, found))
+    raise SpecError(sorted([*told, *refused], key=lambda problem: problem.place.line or 0))
 
 
 def _once_a_place(of_form: list[Problem], of_meaning: list[Problem]) -> list[Problem]:

@@ -46,7 +46,7 @@ def plan_command(
     if limit is not None and runs is None:
         raise BadOption("--limit", "it goes with --runs")
     known, given = load_models(models), given_options(concurrent, memory, shard)
-    loaded = hw.load_spec(spec)
+    loaded = hw.load_spec(spec, models=known)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
     entry = known.lookup(loaded.spec.model)
     try:

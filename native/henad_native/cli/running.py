@@ -56,7 +56,7 @@ def run_command(
         raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
     known = load_models(models)
     given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force)
-    loaded = hw.load_spec(spec)
+    loaded = hw.load_spec(spec, models=known)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
     entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out))
     try:

@@ -1,0 +1,54 @@
+"""What a model would refuse of a spec whose file has problems already, so that a reader is told of all at once.
+
+Owns the question which problems of the model only follow from those of the file. Pure; reads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from henad_web.errors import Place, PlanError, Problem, near_miss
+from henad_web.explore.plan import Plan
+from henad_web.explore.spec import SweepSpec
+from henad_web.model.entry import ModelEntry
+
+__all__ = ["problems_of_model"]
+
+
+def problems_of_model(
+    spec: SweepSpec, models: Mapping[str, ModelEntry], told: Sequence[Problem]
+) -> tuple[Problem, ...]:
+    """Return what the model of `spec` refuses, without what may only follow from the problems `told`.
+
+    Args:
+        spec: What could be read; defaults stand where the file is wrong.
+        models: The models there are.
+        told: Problems of the file, with the places of their tables and keys.
+    """
+    entry = models.get(spec.model)
+    if entry is None:
+        return _unknown_model(spec.model, models)
+    try:
+        Plan.of(spec, entry.schema())
+    except PlanError as error:
+        places = [(problem.place.table, problem.place.key) for problem in told]
+        return tuple(problem for problem in error.problems if not _may_follow(problem.place, places))
+    return ()
+
+
+def _unknown_model(model: str, models: Mapping[str, ModelEntry]) -> tuple[Problem, ...]:
+    if not model:  # a missing or wrong key, which the file's problems tell
+        return ()
+    hint = near_miss(model, models)
+    place = Place(key="model")
+    return (Problem(place=place, wrong="no such model", came=f"'{model}'", allowed=", ".join(models), hint=hint),)
+
+
+def _may_follow(place: Place, told: Sequence[tuple[tuple[str | int, ...], str | None]]) -> bool:
+    """Whether a problem at `place` may come of one told: of its own key, of its block, or of a missing action."""
+    if (place.table, place.key) in told:
+        return True
+    if place.table[:1] == ("block",):
+        wrong_actions = any(table[:1] == ("action",) for table, _ in told)
+        return wrong_actions or any(table[:2] == place.table[:2] for table, _ in told)
+    return place.key is None or any(table == place.table and key is None for table, key in told)
