@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import henad_web as hw
 from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.faults import RefusedBuild
@@ -144,4 +146,16 @@ def entry_of(
         ),
         factory=model,
         source_module=__name__,
+    )
+
+
+def toy_spec(*values: int, steps: int = 10, **changes: Any) -> hw.SweepSpec:
+    """Return a study of a toy: two runs for each of `values`, sampled every other tick."""
+    factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=values))
+    return hw.SweepSpec(
+        model="toy",
+        run=hw.RunSettings(steps=steps, replicates=2),
+        measure=hw.MeasureSettings(stats_every=2),
+        blocks=(hw.BlockSpec(factors=(factor,)),),
+        **changes,
     )

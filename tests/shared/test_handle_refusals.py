@@ -1,0 +1,116 @@
+"""What a handle refuses to start or do, and how a sweep ends that fails outside every run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import henad_web as hw
+from henad_web.model.entry import Backend
+from henad_web.targets import PumpedTarget
+from tests.shared.hosts import Host
+from tests.shared.toy_models import Interrupts, Logs, Toy, entry_of, toy_spec
+
+
+def test_a_spec_of_another_model_is_refused(host: Host, models: hw.ModelSet, small_sir: hw.SweepSpec) -> None:
+    with pytest.raises(hw.ModelMismatchError, match="spec is for model 'sir', expected 'game_of_life'") as caught:
+        host.start(models["game_of_life"], small_sir)
+    assert (caught.value.spec_model, caught.value.entry_model) == ("sir", "game_of_life")
+
+
+def test_a_spec_that_cannot_be_planned_is_refused(host: Host, models: hw.ModelSet) -> None:
+    factor = hw.FactorSpec(param="infection_rat", levels=hw.ValueLevels(values=(0.1,)))
+    spec = hw.SweepSpec(model="sir", blocks=(hw.BlockSpec(factors=(factor,)),))
+    with pytest.raises(hw.PlanError, match="infection_rate"):
+        host.start(models["sir"], spec)
+
+
+def test_a_page_refuses_what_needs_a_native_build(stepped: Host) -> None:
+    with pytest.raises(hw.NeedsNativeError, match="a GPU sweep needs a native build"):
+        stepped.start(entry_of(Toy, backend=Backend.GPU), toy_spec(1))
+    with pytest.raises(hw.NeedsNativeError, match="writing to a directory"):
+        stepped.start(entry_of(Toy), toy_spec(1), hw.DirectoryOutput("results"))
+    with pytest.raises(hw.NeedsNativeError, match="shard 0/2"):
+        stepped.start(entry_of(Toy), toy_spec(1), shard=hw.Shard(0, 2))
+    with pytest.raises(hw.NeedsNativeError, match="a blocking run"):
+        PumpedTarget().run_spec(
+            entry_of(Toy),
+            toy_spec(1),
+            output=hw.MemoryOutput(),
+            options=hw.SweepRunOptions(),
+            progress=None,
+        )
+
+
+def test_a_sweep_whose_configs_all_fail_to_build_ends_with_the_reasons(host: Host) -> None:
+    class Broken(Toy):
+        def __init__(self, params: Any, seed: int | None) -> None:
+            raise LookupError("no such world")
+
+    run = host.start(entry_of(Broken), toy_spec(1, 2))
+    events = host.drain(run)
+    assert len(events) == 1
+    assert isinstance(events[0], hw.Failed)
+    assert "no such world" in events[0].message
+    assert (run.progress().phase, run.progress().end) == (hw.SweepPhase.FAILED, None)
+
+
+def test_an_error_outside_every_run_ends_the_sweep_with_failed(host: Host) -> None:
+    class Widening(Toy):
+        """Offers a statistic that the spec's stop condition names, but not at tick 0 of the probe."""
+
+        def stats(self) -> dict[str, float]:
+            return {"Other": 1.0}
+
+    stop = hw.StopSpec(column="Ticks.magnitude", comparison=">", threshold=1.0)
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=2, stop=stop))
+    events = host.drain(host.start(entry_of(Widening), spec))
+    assert isinstance(events[-1], hw.Failed)
+    assert "Ticks.magnitude" in events[-1].message
+
+
+def test_an_interrupt_inside_a_model_ends_the_sweep_and_is_no_run_s_fault(host: Host) -> None:
+    run = host.start(entry_of(Interrupts), toy_spec(3))
+    events: list[hw.SweepEvent] = []
+
+    def ended() -> bool:
+        events.extend(iter(run.try_recv, None))
+        return run.is_ended
+
+    try:
+        host.until(run, ended)
+    except KeyboardInterrupt:  # raised on to a host that lends its own frames
+        ended()
+    assert isinstance(events[-1], hw.Failed)
+    assert "while running the sweep, KeyboardInterrupt" in events[-1].message
+    run.update(0.1)
+    assert run.try_recv() is None
+
+
+def test_warnings_come_after_the_outline(host: Host) -> None:
+    actions = (hw.ActionSpec(id="mark", tick=90),)
+    spec = toy_spec(1, 2, actions=actions)
+    entry = entry_of(Logs, stats=("Ticks", "Marks"), actions=("mark",))
+    events = host.drain(host.start(entry, spec))
+    assert isinstance(events[0], hw.Planned)
+    assert isinstance(events[1], hw.Warned)
+    warning = events[1].warning
+    assert isinstance(warning, hw.ActionAfterEnd)
+    assert (warning.name, warning.latest_tick, warning.last_tick, warning.config_count) == ("mark", 90, 10, 2)
+
+
+@pytest.mark.parametrize(("steps", "warned"), [(524_286, False), (524_287, True)])
+def test_a_series_longer_than_a_spreadsheet_is_told(host: Host, steps: int, warned: bool) -> None:
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=steps, replicates=2))
+    outline = hw.plan_spec(entry_of(Toy), spec, target=host.target)
+    assert [type(warning) for warning in outline.warnings] == [hw.LongSeries] * warned
+    assert outline.series_rows == 2 * (steps + 1)
+
+
+@pytest.mark.parametrize("dt", [-0.1, math.nan, math.inf])
+def test_a_frame_time_out_of_range_is_refused(host: Host, dt: float) -> None:
+    run = host.start(entry_of(Toy), toy_spec(1))
+    with pytest.raises(hw.UsageError, match=r"dt is .*; allowed: a finite number of seconds, not negative"):
+        run.update(dt)
