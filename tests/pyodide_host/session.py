@@ -35,8 +35,6 @@ import pathlib, sys
 from henad_native.site import build_site
 build_site(pathlib.Path(sys.argv[1]), tests=True)
 """
-    "import pathlib, sys; from henad_native.site import build_site; build_site(pathlib.Path(sys.argv[1]), tests=True)"
-)
 
 
 class BrowserError(Exception):
