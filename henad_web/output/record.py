@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from henad_web.explore.outcomes import RunStatus
 
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
     from henad_web.output.manifest import Manifest
     from henad_web.run.outline import SweepOutline
 
-__all__ = ["Counts", "SweepEnd", "SweepRecord", "SweepReport"]
+__all__ = ["Counts", "SweepEnd", "SweepRecord", "SweepReport", "non_finite_line", "non_finite_runs"]
+
+
+Whole = TypeVar("Whole", int, NDArray[np.int64])
 
 
 class SweepEnd(StrEnum):
@@ -44,6 +50,26 @@ class Counts:
             non_finite=self.non_finite + (status is RunStatus.NON_FINITE),
             failed=self.failed + status.is_failure,
         )
+
+
+def non_finite_runs(runs: Whole, ok: Whole, failed: Whole) -> Whole:
+    """Return how many runs met a value that is not finite, by the counts `runs`, `ok` and `failed` of summary.csv."""
+    return runs - ok - failed
+
+
+def non_finite_line(counts: Counts) -> str | None:
+    """Return the sentence that page, terminal and notebook show of runs that met a value which is not finite.
+
+    Their reducers skip such samples, so that each value comes from what is left: `final`, for one, from before the
+    first of them. None when there is no such run.
+    """
+    if not counts.non_finite:
+        return None
+    who = f"{counts.non_finite} of {counts.rows} runs" if counts.rows > 1 else "the run"
+    return (
+        f"{who} met a value that is not finite (status non_finite): the reducers skip such samples, so that a final "
+        f"value may come from before it; the note of the run says where it began"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,10 @@ _CATEGORIES = ("status", "stop_reason")
 
 
 def provenance_of(results: RecordedResults) -> dict[str, str]:
-    """Return where `results` come from, as texts: study, hashes, builds, platforms and times."""
+    """Return where `results` come from, as texts: study, hashes, builds, platforms, times.
+
+    Also how many runs met a value that is not finite, which their reducers skip: those whose status is non_finite.
+    """
     manifest = results.manifest
     try:
         spec = spec_to_toml(results.spec)
@@ -76,6 +79,7 @@ def provenance_of(results: RecordedResults) -> dict[str, str]:
         "seed_root": str(manifest.seeds.root),
         "seed_scheme": manifest.seeds.scheme,
         "status": results.status.value,
+        "non_finite_runs": str(results.counts.non_finite),
         "shard": f"{manifest.shard.index}/{manifest.shard.count}",
         "engine": msgspec.json.encode(manifest.engine).decode(),
         "sessions": msgspec.json.encode(manifest.sessions).decode(),

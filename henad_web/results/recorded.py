@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import Shard
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
 from henad_web.models import example_models
 from henad_web.output.manifest import Manifest, ManifestStatus
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
+from henad_web.output.record import Counts, non_finite_line
 from henad_web.results.errors import ModelChangedError
 from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replaying import Replay, ReplayPoint
@@ -131,6 +133,19 @@ class RecordedResults:
         if status is ManifestStatus.RUNNING and not self._is_live:
             return ResultStatus.INTERRUPTED
         return ResultStatus(status.value)
+
+    @property
+    def counts(self) -> Counts:
+        """Its rows by how they ended, counted from the table and not from what the manifest says."""
+        status = self.runs["status"]
+        non_finite = int(np.count_nonzero(self.runs.is_non_finite))
+        ok = int(np.count_nonzero(status == RunStatus.OK.value))
+        return Counts(rows=len(status), ok=ok, non_finite=non_finite, failed=len(status) - ok - non_finite)
+
+    @property
+    def non_finite_line(self) -> str | None:
+        """What to tell whoever looks at reducers of runs that met a value which is not finite; None without any."""
+        return non_finite_line(self.counts)
 
     @property
     def is_complete(self) -> bool:

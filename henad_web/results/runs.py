@@ -224,6 +224,11 @@ class RecordedRuns:
             raise MissingColumnError(RUNS, f"action.{name}", self.actions)
         return self._data[len(LEADING) + len(self.param_ids) + self.actions.index(name)]
 
+    @property
+    def is_non_finite(self) -> NDArray[np.bool_]:
+        """Whether the run of each row met a value that is not finite, which its reducers skip; ``(rows,)``."""
+        return np.asarray(self["status"] == RunStatus.NON_FINITE.value)
+
     def holds(self, run_id: int) -> bool:
         """Return whether there is a row of the run `run_id`."""
         return run_id in self._rows

@@ -6,10 +6,12 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.output.names import SUMMARY
 from henad_web.output.numbers import csv_line
+from henad_web.output.record import non_finite_runs
 from henad_web.output.summary import summary_table
 from henad_web.output.table_reading import RecordReader
 from henad_web.results.cells import Cells, cells_for
@@ -29,8 +31,8 @@ class RecordedSummary:
         columns: Names in the order of the file.
     """
 
-    def __init__(self, columns: Sequence[str], data: Sequence[NDArray[Any]]) -> None:
-        self.columns, self._data = tuple(columns), tuple(data)
+    def __init__(self, columns: Sequence[str], data: Sequence[NDArray[Any]], counts_at: int) -> None:
+        self.columns, self._data, self._counts_at = tuple(columns), tuple(data), counts_at
 
     @classmethod
     def read(cls, opener: Opener | None, runs: Opener, layout: RunsLayout) -> RecordedSummary:
@@ -50,7 +52,14 @@ class RecordedSummary:
                 column = header[min(len(row), len(header) - 1)]
                 raise BadFieldError(SUMMARY, number, column, came=None, expected=f"{len(header)} fields")
         texts = list(zip(*rows, strict=True)) or [()] * len(header)
-        return cls(header, [cell.array(column, 2) for cell, column in zip(cells, texts, strict=True)])
+        counts_at = len(header) - _statistics_of(layout) - len(_COUNTS)
+        return cls(header, [cell.array(column, 2) for cell, column in zip(cells, texts, strict=True)], counts_at)
+
+    @property
+    def non_finite(self) -> NDArray[np.int64]:
+        """Runs of each config that met a value which is not finite and count in its statistics; ``(configs,)``."""
+        runs, ok, failed = self._data[self._counts_at : self._counts_at + len(_COUNTS)]
+        return non_finite_runs(runs, ok, failed)
 
     def __len__(self) -> int:
         """Return the number of configs."""
@@ -81,13 +90,17 @@ class RecordedSummary:
 
 def _cells(header: Sequence[str], layout: RunsLayout) -> list[Cells]:
     params = list(layout.param_kinds.values())
-    # From the end, since a parameter may be called anything: five statistics a reducer behind the mean of the ticks.
-    numbers = 1 + 5 * len(layout.reducers)
+    numbers = _statistics_of(layout)
     actions = len(header) - 2 - len(params) - len(_COUNTS) - numbers
     if actions < 0:
         raise MissingColumnError(SUMMARY, "ticks:mean", header)
     kinds = ["count", "count", *params, *["tick"] * actions, *["count"] * len(_COUNTS), *["number"] * numbers]
     return [cells_for(kind, name, SUMMARY) for kind, name in zip(kinds, header, strict=True)]
+
+
+def _statistics_of(layout: RunsLayout) -> int:
+    # From the end, since a parameter may be called anything: five statistics a reducer behind the mean of the ticks.
+    return 1 + 5 * len(layout.reducers)
 
 
 def _content_of(opener: Opener) -> bytes:

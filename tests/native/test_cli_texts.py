@@ -209,3 +209,11 @@ def test_a_summary_shows_at_most_the_first_configs() -> None:
     assert [column.header for column in table.columns] == ["rate", "runs", "failed"]
     assert table.row_count == 24
     assert table.caption == "and 6 more configs in summary.csv"
+
+
+def test_a_summary_counts_runs_that_met_what_is_not_finite_where_there_are_any() -> None:
+    rows = "\n".join(f"{config},0,{config}.5,5,{5 - config},0,10" for config in range(3))
+    table = summary_table(f"config_id,block,rate,runs,ok,failed,ticks:mean\n{rows}\n")
+    assert table is not None
+    assert [column.header for column in table.columns] == ["rate", "runs", "failed", "non-finite"]
+    assert list(table.columns[3].cells) == ["0", "1", "2"]

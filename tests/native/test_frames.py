@@ -30,6 +30,7 @@ def test_pandas_runs_hold_every_column_typed_and_in_order(results: hw.ResultSet)
     assert frame["status"].dtype == "category"
     assert frame["Infected:final"].tolist() == [135, 156, 114, 126]
     assert frame.attrs["plan_hash"] == results.manifest.plan.plan_hash
+    assert frame.attrs["non_finite_runs"] == "0"
 
 
 def test_pandas_series_are_long_with_the_run_beside_each_sample(results: hw.ResultSet) -> None:

@@ -13,7 +13,7 @@ import henad_web as hw
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import SEEDS, reference_files
-from tests.shared.toy_models import Divides, entry_of
+from tests.shared.toy_models import Divides, Inverse, entry_of
 
 COLUMNS = 4
 ROWS = 6
@@ -361,3 +361,21 @@ def test_a_replay_stands_at_the_start_or_at_the_end_of_its_run(files: dict[str, 
     assert results.replay_command(3) == "henad verify DIR --run 3"
     with pytest.raises(hw.UsageError, match="allowed: start or end"):
         results.replay(0, at="ends")
+
+
+def test_runs_whose_reducers_skip_what_is_not_finite_are_marked_and_counted(host: Host) -> None:
+    entry = entry_of(Inverse)
+    factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(2, 9, 3)))
+    study = hw.SweepSpec(
+        model="toy", run=hw.RunSettings(steps=4, replicates=2), blocks=(hw.BlockSpec(factors=(factor,)),)
+    )
+    results = hw.ResultSet.from_files(host.files(entry, study))
+    assert results.runs.is_non_finite.tolist() == [True, True, False, False, True, True]
+    assert results.runs["Inverse:final"].tolist() == [1.0, 1.0, 0.2, 0.2, 1.0, 1.0]
+    assert results.summary.non_finite.tolist() == [2, 0, 2]
+    assert (results.counts.rows, results.counts.ok, results.counts.non_finite) == (6, 2, 4)
+    assert str(results.non_finite_line).startswith("4 of 6 runs met a value that is not finite")
+
+
+def test_runs_that_are_all_finite_are_nothing_to_speak_of(files: dict[str, bytes]) -> None:
+    assert hw.ResultSet.from_files(files).non_finite_line is None

@@ -30,6 +30,7 @@ from henad_native.cli.model_sets import load_models
 from henad_native.cli.narration import Narrator
 from henad_native.cli.summary import summary_table, written_files
 from henad_native.cli.texts import outline_lines, written_line
+from henad_web.output.record import non_finite_line
 
 __all__ = ["exit_code", "report", "run_command", "swept"]
 
@@ -117,6 +118,9 @@ def report(record: hw.SweepRecord, *, quiet: bool) -> None:
         table = summary_table((folder / "summary.csv").read_text(encoding="utf-8"))
         if table is not None:
             console.print(table)
+        line = non_finite_line(record.report.counts)
+        if line is not None:
+            print_line(console, line)
         for line in written_files(folder):
             print_line(console, line)
     print_line(console, written_line(record.report))

@@ -14,6 +14,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from henad_native.cli.texts import byte_text
+from henad_web.output.record import non_finite_runs
 
 __all__ = ["summary_table", "written_files"]
 
@@ -47,12 +48,14 @@ def summary_table(text: str) -> Table | None:
     table = Table(title=TITLE, title_justify="left", box=SIMPLE_HEAD)
     varying = [index for index in _identity_columns(header) if len({row[index] for row in rows}) > 1]
     reducers = _shown_reducers(header)
-    for name in [*(header[index] for index in varying), "runs", "failed", *reducers]:
+    counted = _counted(header, rows)
+    for name in [*(header[index] for index in varying), *counted, *reducers]:
         table.add_column(name, justify="right")
-    for row in rows[:MAX_ROWS]:
+    for place, row in enumerate(rows[:MAX_ROWS]):
         cells = dict(zip(header, row, strict=True))
         shown = [_shortened(cells[f"{name}:mean"], cells[f"{name}:sd"]) for name in reducers]
-        table.add_row(*(row[index] for index in varying), cells["runs"], cells["failed"], *shown)
+        counts = [str(numbers[place]) for numbers in counted.values()]
+        table.add_row(*(row[index] for index in varying), *counts, *shown)
     if len(rows) > MAX_ROWS:
         table.caption = f"and {len(rows) - MAX_ROWS} more configs in summary.csv"
     return table
@@ -64,6 +67,15 @@ def _identity_columns(header: Sequence[str]) -> range:
         if list(header[index : index + len(_COUNTS)]) == _COUNTS:
             return range(2, index)
     return range(0)
+
+
+def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Return the counts that are shown, by name: runs that met a value which is not finite only where there are any."""
+    start = _identity_columns(header).stop
+    counts = [[int(cell) for cell in row[start : start + 3]] for row in rows]
+    runs, failed = [count[0] for count in counts], [count[2] for count in counts]
+    non_finite = [non_finite_runs(*count) for count in counts]
+    return {"runs": runs, "failed": failed} | ({"non-finite": non_finite} if any(non_finite) else {})
 
 
 def _shown_reducers(header: Sequence[str]) -> list[str]:
