@@ -14,7 +14,7 @@ from henad_web.model.fnv import Fnv1a64
 if TYPE_CHECKING:
     from henad_web.explore.plan import Config, Plan
 
-__all__ = ["plan_hash", "results_fingerprint", "run_key"]
+__all__ = ["plan_head", "results_fingerprint", "run_key", "write_config"]
 
 
 def results_fingerprint(plan: Plan) -> Fnv1a64:
@@ -36,7 +36,8 @@ def results_fingerprint(plan: Plan) -> Fnv1a64:
     return fnv
 
 
-def _write_config(fnv: Fnv1a64, plan: Plan, config: Config) -> Fnv1a64:
+def write_config(fnv: Fnv1a64, plan: Plan, config: Config) -> Fnv1a64:
+    """Write the values of `config`, then its ticks, to `fnv`, and return it."""
     fnv.u64(len(config.params))
     for param, value in zip(plan.schema.params, config.params, strict=True):
         fnv.value(param, value)
@@ -49,11 +50,11 @@ def _write_config(fnv: Fnv1a64, plan: Plan, config: Config) -> Fnv1a64:
 def run_key(plan: Plan, config: Config, seed: int) -> str:
     """Return the 16 hex digits that name the results of `config` run with `seed`, in whatever plan."""
     fnv = Fnv1a64().text("henad.run.2").u64(int(plan.results_fingerprint, 16))
-    return _write_config(fnv, plan, config).u64(seed).hex()
+    return write_config(fnv, plan, config).u64(seed).hex()
 
 
-def plan_hash(plan: Plan) -> str:
-    """Return the 16 hex digits that name `plan`; takes time in proportion to its configs."""
+def plan_head(plan: Plan) -> Fnv1a64:
+    """Return the hash of `plan` up to its first config; for each config its block follows, then `write_config`."""
     seeds = plan.spec.seeds
     fnv = Fnv1a64().text("henad.plan.2").u64(int(plan.results_fingerprint, 16)).u64(seeds.root).text(seeds.scheme)
     fnv.u64(len(plan.spec.actions))
@@ -63,7 +64,4 @@ def plan_hash(plan: Plan) -> str:
     for block in plan.blocks:
         fnv.text(block.design)
         fnv.byte(0) if block.design_seed is None else fnv.byte(1).u64(block.design_seed)
-    fnv.u64(plan.config_count)
-    for config in plan.configs:
-        _write_config(fnv.u64(config.block), plan, config)
-    return fnv.hex()
+    return fnv.u64(plan.config_count)

@@ -19,6 +19,7 @@ from henad_web.explore.designs import FactorialDesign
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.outcomes import PlannedRun
+from henad_web.explore.plan_hash import hash_plan
 from henad_web.explore.seeds import derived_design_seed, run_seed
 from henad_web.explore.spec import DesignKind, SweepSpec
 from henad_web.explore.warnings import ActionAfterEnd
@@ -210,7 +211,20 @@ class Plan:
     @cached_property
     def plan_hash(self) -> str:
         """Hash of the whole plan, 16 hex digits; the first access walks every config."""
-        return hashes.plan_hash(self)
+        return next(value for _, value in hash_plan(self) if value is not None)
+
+    def hashing(self) -> Iterator[float]:
+        """Make `plan_hash` piece by piece: yield the share done, 0 to 1, after each of about 2 ms.
+
+        Once 1 was yielded, `plan_hash` costs nothing; an iterator that is left early changes nothing.
+        """
+        if "plan_hash" in self.__dict__:
+            yield 1.0
+            return
+        for share, value in hash_plan(self):
+            if value is not None:
+                self.__dict__["plan_hash"] = value
+            yield share
 
     def schedule(self, config: Config) -> Schedule:
         """Return the actions of `config` by tick; those of one tick in the spec's order."""

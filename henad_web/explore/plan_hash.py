@@ -1,0 +1,265 @@
+"""The hash of a whole plan, taken over columns of configs in bounded pieces.
+
+Owns the bytes of many configs at once and FNV-1a over them. What enters the hash, and in which order, is `hashes`'
+business: the first config of a block is written there, and the others are its bytes with those of what varies put in
+their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.explore.designs import Column
+from henad_web.explore.factors import Target
+from henad_web.explore.hashes import plan_head, write_config
+from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
+from henad_web.model.fnv import FNV_PRIME, Fnv1a64
+from henad_web.model.params import Param, ParamValue
+
+if TYPE_CHECKING:
+    from henad_web.explore.blocks import ResolvedBlock
+    from henad_web.explore.plan import Plan
+
+__all__ = ["fold_rows", "hash_plan"]
+
+_PIECE_BYTES = 1 << 17
+"""Bytes folded at a time: about 2 ms, two to four times that in a browser."""
+
+_FEW_LEVELS = 4096
+"""Levels whose bytes are kept; of a factor with more, those of each piece are made when it comes."""
+
+_SIZE = 2**64
+_LITTLE = np.dtype("<u8")
+
+_Entry = TypeVar("_Entry", bound=np.generic)
+Rows = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
+
+
+class _Written(Fnv1a64):
+    """The bytes that a hash would take.
+
+    Attributes:
+        data: The bytes.
+        values: Where those of each parameter value stand.
+    """
+
+    __slots__ = ("data", "values")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = bytearray()
+        self.values: list[tuple[int, int]] = []
+
+    def byte(self, byte: int) -> Fnv1a64:
+        """Keep one byte."""
+        self.data.append(byte)
+        return self
+
+    def u64(self, number: int) -> Fnv1a64:
+        """Keep eight bytes."""
+        self.data += number.to_bytes(8, "little")
+        return self
+
+    def bytes(self, data: bytes) -> Fnv1a64:
+        """Keep bytes as they are."""
+        self.data += data
+        return self
+
+    def value(self, param: Param, value: ParamValue) -> Fnv1a64:
+        """Keep the bytes of a value, and their place."""
+        start = len(self.data)
+        super().value(param, value)
+        self.values.append((start, len(self.data)))
+        return self
+
+
+def hash_plan(plan: Plan) -> Iterator[tuple[float, str | None]]:
+    """Yield the share done, 0 to 1, after each piece of the configs of `plan`, and with the last share the hash."""
+    fnv, done = plan_head(plan), 0
+    for number, block in enumerate(plan.resolved):
+        count = block.design.config_count
+        if not count:
+            continue
+        configs = _BlockBytes(plan, number, block)
+        for first in range(0, count, configs.piece):
+            last = min(first + configs.piece, count)
+            fnv.value_int = fold_rows(fnv.value_int, *configs.rows(first, last))
+            done += last - first
+            if done < plan.config_count:
+                yield done / plan.config_count, None
+    yield 1.0, fnv.hex()
+
+
+class _BlockBytes:
+    """What a hash takes of the configs of one block.
+
+    Attributes:
+        piece: Configs to look at together.
+    """
+
+    def __init__(self, plan: Plan, number: int, block: ResolvedBlock) -> None:
+        first = plan.configs[plan.blocks[number].first_config]
+        written = _Written()
+        write_config(written.u64(number), plan, first)
+        self._template = np.frombuffer(bytes(written.data), np.uint8)
+        self._design = block.design
+        end = len(written.data)
+        ticks = [(end - 8 * place, end - 8 * (place - 1)) for place in range(len(first.action_ticks), 0, -1)]
+        slots = (
+            (ticks if target.param is None else written.values)[target.slot] + (place, target)
+            for place, target in enumerate(block.targets)
+        )
+        self._slots = [
+            (start, stop, place, _reader(target, block.design.domains[place], self._template[start:stop]))
+            for start, stop, place, target in sorted(slots, key=lambda slot: slot[0])
+        ]
+        self.piece = max(_PIECE_BYTES // len(self._template), 1)
+
+    def rows(self, first: int, last: int) -> tuple[Rows, Flags | None]:
+        """Return the bytes of the configs `first` to ``last - 1``, uint8 ``(n, width)``.
+
+        The second array, bool of the same shape, says which of them count; None when all do.
+        """
+        columns = self._design.columns(first, last) if self._slots else []
+        parts: list[tuple[Rows, Flags | None]] = []
+        after = 0
+        for start, stop, place, read in self._slots:
+            parts += [(self._template[None, after:start], None), read(columns[place])]
+            after = stop
+        parts.append((self._template[None, after:], None))
+        rows = _beside([data for data, _ in parts], last - first)
+        if all(taken is None for _, taken in parts):
+            return rows, None
+        flags = [np.ones(data.shape, np.bool_) if taken is None else taken for data, taken in parts]
+        return rows, _beside(flags, last - first)
+
+
+def _beside(parts: Sequence[NDArray[_Entry]], count: int) -> NDArray[_Entry]:
+    """Return `parts`, each ``(count, w)`` or ``(1, w)``, side by side."""
+    found: NDArray[_Entry] = np.empty((count, sum(part.shape[1] for part in parts)), parts[0].dtype)
+    place = 0
+    for part in parts:
+        found[:, place : place + part.shape[1]] = part
+        place += part.shape[1]
+    return found
+
+
+_Reader = Callable[[Column], tuple[Rows, Flags | None]]
+
+
+def _reader(target: Target, domain: Domain, sample: Rows) -> _Reader:
+    """Return what turns a column of `domain` into the bytes that a hash takes; `sample` are those of one value."""
+    tag = sample[: len(sample) - 8]  # a parameter's kind; nothing before a tick
+    if isinstance(domain, ContinuousDomain):
+        return lambda column: (_tagged(tag, _float_bits(column)), None)
+    if isinstance(domain, WholeDomain):
+        low = np.array(domain.low % _SIZE, np.uint64)
+        return lambda column: (_tagged(tag, column.astype(np.uint64) + low), None)
+    if isinstance(domain, range):
+        start, step = np.array(domain.start % _SIZE, np.uint64), np.array(domain.step, np.uint64)
+        return lambda column: (_tagged(tag, column.astype(np.uint64) * step + start), None)
+    if len(domain) > _FEW_LEVELS:
+        return lambda column: _met(target, domain, column)
+    levels = _level_bytes(target, domain, range(len(domain)))
+    return lambda column: _picked(levels, column)
+
+
+def _float_bits(column: Column) -> NDArray[np.uint64]:
+    return column.view(np.uint32 if column.itemsize == 4 else np.uint64).astype(np.uint64)
+
+
+def _tagged(tag: Rows, numbers: NDArray[np.uint64]) -> Rows:
+    data = np.empty((len(numbers), len(tag) + 8), np.uint8)
+    data[:, : len(tag)] = tag
+    data[:, len(tag) :] = numbers.astype(_LITTLE).view(np.uint8).reshape(-1, 8)
+    return data
+
+
+def _met(target: Target, domain: Levels, column: Column) -> tuple[Rows, Flags | None]:
+    entries, places = np.unique(column, return_inverse=True)
+    return _picked(_level_bytes(target, domain, entries.tolist()), places)
+
+
+def _picked(levels: tuple[Rows, Flags | None], column: Column) -> tuple[Rows, Flags | None]:
+    data, taken = levels
+    places = column.astype(np.intp)
+    return data[places], None if taken is None else taken[places]
+
+
+def _level_bytes(target: Target, domain: Levels, positions: Sequence[int]) -> tuple[Rows, Flags | None]:
+    """Return the bytes of the levels at `positions`, each padded to the longest, and which of them count."""
+    written = [_value_bytes(target, domain[position]) for position in positions]
+    lengths = np.array([len(data) for data in written])
+    width = int(lengths.max())
+    data = np.frombuffer(b"".join(each.ljust(width, b"\0") for each in written), np.uint8).reshape(-1, width)
+    taken = np.arange(width) < lengths[:, None]
+    return data, None if taken.all() else taken
+
+
+def _value_bytes(target: Target, value: ParamValue) -> bytes:
+    written = _Written()
+    written.u64(int(value)) if target.param is None else written.value(target.param, value)
+    return bytes(written.data)
+
+
+def fold_rows(value: int, rows: Rows, taken: Flags | None = None) -> int:
+    """Return the hash `value` after all bytes of `rows`, one row after the other.
+
+    A write makes ``h' = (h ^ b) * P``. Which number ``h ^ b`` adds to ``h`` depends on the low byte alone, and so does
+    the next low byte: once the low bytes are known, what is left is one sum of products.
+
+    Args:
+        value: The hash so far.
+        rows: The bytes, uint8 ``(n, width)``.
+        taken: Which of them count, bool ``(n, width)``; None when all do.
+    """
+    if taken is None:
+        # A zero byte only multiplies: a column of zeros becomes a part of the step before it.
+        places = np.flatnonzero(rows.any(axis=0))
+        if not len(places):
+            return value * pow(FNV_PRIME, rows.size, _SIZE) % _SIZE
+        lead, gaps = int(places[0]), np.diff(places, append=rows.shape[1] + places[0])
+        factors = np.array([[pow(FNV_PRIME, int(gap), _SIZE) for gap in gaps]], np.uint64)
+        value = _folded(value * pow(FNV_PRIME, lead, _SIZE) % _SIZE, rows[:, places], factors)
+        return value * pow(FNV_PRIME, -lead, _SIZE) % _SIZE
+    return _folded(value, np.where(taken, rows, 0), np.where(taken, np.uint64(FNV_PRIME), np.uint64(1)))
+
+
+def _folded(value: int, rows: Rows, factors: NDArray[np.uint64]) -> int:
+    """Return the hash after ``h' = (h ^ b) * f`` for the bytes of `rows` and `factors`, ``(n, w)`` or ``(1, w)``."""
+    low_bytes = _low_bytes(value, rows, np.broadcast_to(factors.astype(np.uint8), rows.shape))
+    added = (low_bytes ^ rows).astype(np.int64) - low_bytes
+    after = _products_to_the_end(factors)
+    of_rows = (added.view(np.uint64) * after).sum(axis=1, dtype=np.uint64)
+    row_factors = np.broadcast_to(after[:, 0], (len(rows),))
+    to_the_end = _products_to_the_end(row_factors)
+    total = int((of_rows[:-1] * to_the_end[1:]).sum(dtype=np.uint64)) + int(of_rows[-1])
+    return (total + value * int(to_the_end[0])) % _SIZE
+
+
+def _products_to_the_end(factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return for each place along the last axis the product of the factors from there on."""
+    products: NDArray[np.uint64] = np.multiply.accumulate(factors[..., ::-1], axis=-1)[..., ::-1]
+    return products
+
+
+def _low_bytes(value: int, rows: Rows, factors: Rows) -> Rows:
+    """Return the low byte of the hash before each byte of `rows`, of the same shape.
+
+    Bit k of the next low byte is bit k of this one, turned over where the lower bits and the byte say so: a running
+    exclusive or, one bit after the other.
+    """
+    data, factors = rows.ravel(), factors.ravel()
+    found = np.zeros(data.size, np.uint8)
+    found[0] = value & 255
+    for bit in range(8):
+        turned = (found ^ data) * factors
+        turned &= np.uint8(1 << bit)
+        np.bitwise_xor.accumulate(turned, out=turned)
+        found[1:] |= turned[:-1]
+    return found.reshape(rows.shape)

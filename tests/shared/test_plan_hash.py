@@ -1,0 +1,98 @@
+"""The hash of a plan: what the plain definition gives, in bounded pieces, and free once it is made."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from henad_web.explore import plan_hash
+from henad_web.explore.hashes import plan_head, write_config
+from henad_web.explore.plan import Plan
+from henad_web.explore.plan_hash import fold_rows
+from henad_web.explore.spec import BlockSpec
+from henad_web.model.fnv import Fnv1a64
+from tests.shared.schemas import ALL, block, move, plan_of, span, table, values, vary
+from tests.shared.test_design_laws import BLOCKS, study
+
+MANY = (
+    block(vary("rate", span(0, 1, 0.001)), vary("size", span(1, 9))),
+    block(vary("loss", span(-5, 5)), vary("mode", ALL), design="lhs", samples=700, seed=3),
+    block(vary("size", values(7, 7)), move("pulse", values(0, 2**64 - 1)), design="zip"),
+    table("wrap,action.pulse,loss\ntrue,3,-1.5\nfalse,18446744073709551615,0.1\n"),
+)
+
+
+def plain_hash(plan: Plan) -> str:
+    """Return the hash of `plan` written config by config."""
+    fnv = plan_head(plan)
+    for config in plan.configs:
+        write_config(fnv.u64(config.block), plan, config)
+    return fnv.hex()
+
+
+@given(BLOCKS, st.integers(1, 700), st.integers(1, 5))
+def test_the_hash_is_that_of_the_plain_definition(blocks: tuple[BlockSpec, ...], piece: int, few: int) -> None:
+    plan = study(*blocks)
+    with mock.patch.multiple(plan_hash, _PIECE_BYTES=piece, _FEW_LEVELS=few):
+        assert plan.plan_hash == plain_hash(plan)
+
+
+def test_many_configs_of_every_kind_hash_like_the_plain_definition() -> None:
+    plan = plan_of(*MANY)
+    assert plan.plan_hash == plain_hash(plan)
+
+
+def test_a_filtered_block_hashes_like_the_plain_definition() -> None:
+    kept = BlockSpec(factors=MANY[0].factors, where="size * rate > 1.5 and size != 4")
+    plan = plan_of(kept, MANY[1])
+    assert 0 < plan.blocks[0].config_count < 9009
+    assert plan.plan_hash == plain_hash(plan)
+
+
+BYTES = st.integers(0, 255) | st.just(0)
+
+
+@given(
+    st.integers(0, 2**64 - 1),
+    st.integers(1, 9).flatmap(lambda width: st.lists(st.lists(BYTES, min_size=width, max_size=width), min_size=1)),
+    st.data(),
+)
+def test_rows_fold_like_their_bytes(value: int, rows: list[list[int]], data: st.DataObject) -> None:
+    array = np.array(rows, np.uint8)
+    assert fold_rows(value, array) == Fnv1a64(value).bytes(array.tobytes()).value_int
+    flags = data.draw(st.lists(st.booleans(), min_size=array.size, max_size=array.size))
+    taken = np.array(flags).reshape(array.shape)
+    assert fold_rows(value, array, taken) == Fnv1a64(value).bytes(array[taken].tobytes()).value_int
+
+
+def test_the_shares_of_a_hash_in_the_making_rise_to_one_and_the_hash_is_kept() -> None:
+    plan, whole = plan_of(*MANY), plan_of(*MANY)
+    with mock.patch.object(plan_hash, "_PIECE_BYTES", 4096):
+        shares = list(plan.hashing())
+    assert len(shares) > 50
+    assert shares == sorted(set(shares))
+    assert 0 < shares[0] < shares[-1] == 1
+    with mock.patch.object(plan_hash, "fold_rows", side_effect=AssertionError("hashed again")):
+        assert (plan.plan_hash, list(plan.hashing())) == (plain_hash(whole), [1.0])
+
+
+def test_a_hash_that_was_left_is_made_afresh() -> None:
+    plan = plan_of(*MANY)
+    next(plan.hashing())
+    assert plan.plan_hash == plain_hash(plan)
+
+
+def test_a_piece_takes_a_bounded_number_of_configs() -> None:
+    plan = plan_of(block(vary("rate", span(0, 1, 0.00001)), vary("size", span(1, 9))))
+    sizes: list[int] = []
+
+    def folded(value: int, rows: np.ndarray, taken: np.ndarray | None = None) -> int:
+        sizes.append(rows.size)
+        return fold_rows(value, rows, taken)
+
+    with mock.patch.object(plan_hash, "fold_rows", folded):
+        assert len(list(plan.hashing())) == len(sizes)
+    assert max(sizes) <= 1 << 17 < sum(sizes)
