@@ -19,6 +19,7 @@ Everything the package raises on purpose derives from `HenadError`::
     │   ├── HoldsResultsError     a directory that already holds results
     │   ├── LockedError           a directory that another writer holds
     │   ├── OutputFullError       no room left where results are written; the same write can be tried again
+    │   ├── TableChangedError     a table that another program changed while a sweep wrote it
     │   ├── ResumeError           results that cannot be gone on with; one class a check in `output/refusals.py`
     │   └── MergeError            folders that cannot be merged, likewise
     ├── ManifestError             a manifest that cannot be read
@@ -60,6 +61,7 @@ __all__ = [
     "StatsShapeError",
     "SweepFailedError",
     "SweepInterruptedError",
+    "TableChangedError",
     "ThreadStartError",
     "TickError",
     "UnknownModelError",
@@ -288,6 +290,19 @@ class OutputFullError(OutputError):
     Nothing committed is lost or torn, and what did not fit was taken back: the same call can be made again
     once there is room.
     """
+
+
+class TableChangedError(OutputError):
+    """Something in the directory `path` that another program changed under the sweep. `wrong` says what, one clause."""
+
+    def __init__(self, path: str, wrong: str) -> None:
+        self.wrong = wrong
+        super().__init__(
+            f"another program has changed the results while they were written: {wrong}, so rows may be missing there; "
+            f"close that program, then resume the folder {path} (where it is now, if it was moved): what its tables "
+            f"lack is run again",
+            path=path,
+        )
 
 
 class ResumeError(OutputError):

@@ -108,7 +108,14 @@ class FileStore(ResultsReader, Protocol):
         """Hand all appended bytes to the operating system, table by table in the order first appended to."""
 
     def sync(self) -> None:
-        """Return once everything written so far would survive a loss of power."""
+        """Return once everything written so far would survive a loss of power, after `check_tables`."""
+
+    def check_tables(self) -> None:
+        """Make sure that the tables are as they were written.
+
+        Raises:
+            TableChangedError: Another program has changed them.
+        """
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Make `chunks`, joined, the whole content of the file `name`."""
@@ -177,6 +184,9 @@ class MemoryStore:
 
     def sync(self) -> None:
         """Do nothing: memory survives no loss of power."""
+
+    def check_tables(self) -> None:
+        """Do nothing: nobody else reaches this memory."""
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Make `chunks`, joined, the whole content of the file `name`."""

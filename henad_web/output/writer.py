@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from henad_web.errors import TableChangedError
 from henad_web.output.going_on import continued_manifest, kept_tables, ordered_tables, plan_places
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
@@ -183,6 +184,7 @@ class ResultsWriter:
             self._is_in_order = True
         with self._store.reader(RUNS) as runs:
             self._store.replace(SUMMARY, summary_table(runs))
+        self._store.check_tables()
         counts = self._counts
         results = ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
         # A lost device leaves what an abort leaves: a prefix of the plan that can be resumed.
@@ -205,13 +207,23 @@ class ResultsWriter:
     def _ended(self, status: ManifestStatus, results: ResultsRecord | None) -> Manifest:
         now = self._now()
         *earlier, session = self._manifest.sessions
+        if self._has_rows():
+            session = replace(session, ran=self._ran, rows=self._written.spans())
         return replace(
             self._manifest,
             status=status,
             results=results,
             timestamps=replace(self._manifest.timestamps, finished_unix_ms=now, finished=rfc3339(now)),
-            sessions=(*earlier, replace(session, ran=self._ran, rows=self._written.spans())),
+            sessions=(*earlier, session),
         )
+
+    def _has_rows(self) -> bool:
+        """Return whether the rows that were written are there; a session claims no others."""
+        try:
+            self._store.check_tables()
+        except TableChangedError:
+            return False
+        return True
 
     def _write(self, manifest: Manifest) -> None:
         self._store.replace(MANIFEST, [manifest.to_bytes()])

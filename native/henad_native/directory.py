@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from henad_native.disk import BINARY, NO_LINKS, rename_over, sync_directory, write_all, write_new
+from henad_native.disk import TableFile, is_same_file, rename_over, sync_directory, write_new
 from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables
-from henad_web.errors import HoldsResultsError, OutputError, OutputFullError
+from henad_web.errors import HoldsResultsError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
 from henad_web.output.refusals import FolderChangedError
 
@@ -30,48 +30,6 @@ SYNC_INTERVAL_S = 1.0
 """Least time between two waits for the disk while runs are written; what a loss of power may cost."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY | NO_LINKS
-_EXISTING = os.O_WRONLY | BINARY | NO_LINKS
-
-
-class _Table:
-    """A file that grows. Its first `_size` bytes are committed; up to `_end` there may be more."""
-
-    def __init__(self, path: Path, size: int | None = None) -> None:
-        """Make the file at `path`, or with a `size` take the one that is there and cut it."""
-        self._file = os.open(path, _NEW if size is None else _EXISTING, 0o666)
-        self._size = self._end = size or 0
-        self._is_synced = True
-        if size is not None and os.fstat(self._file).st_size != size:
-            self._is_synced = False
-            self.take_back()
-        os.lseek(self._file, self._size, os.SEEK_SET)
-
-    def write(self, data: bytes) -> None:
-        if self._end != self._size:
-            self.take_back()
-        self._end, self._is_synced = self._size + len(data), False
-        write_all(self._file, data)
-
-    def commit(self) -> None:
-        self._size = self._end
-
-    def take_back(self) -> None:
-        os.ftruncate(self._file, self._size)
-        os.lseek(self._file, self._size, os.SEEK_SET)
-        self._end = self._size
-
-    def start_over(self) -> None:
-        self._size = 0
-        self.take_back()
-
-    def sync(self) -> None:
-        if not self._is_synced:
-            os.fsync(self._file)
-            self._is_synced = True
-
-    def close(self) -> None:
-        os.close(self._file)
 
 
 class DirectoryStore:
@@ -101,10 +59,11 @@ class DirectoryStore:
         self._directory = Path(os.path.abspath(path))  # the program may change its directory while the sweep runs
         self._clock = clock
         self._lock = DirectoryLock(self._directory, wall_clock, force=force)
+        self._mine: os.stat_result | None = None
         self._staged = StagedTables(self._directory)
         self._is_mended = self._is_rewriting = False
         self._lines: tuple[str, ...] = ()
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, TableFile] = {}
         self._appended: dict[str, list[bytes]] = {}
         self._synced_at = clock()
 
@@ -150,6 +109,7 @@ class DirectoryStore:
             except HoldsResultsError:
                 self._lock.release()
                 raise
+            self._mine = os.stat(self._directory)
         self._lines = self._takeover(dead)
         return self._lines
 
@@ -185,6 +145,7 @@ class DirectoryStore:
             self.check_existing()
             with self._mapped_errors():
                 self._lines = self._takeover(self._lock.acquire())
+                self._mine = os.stat(self._directory)
             if self.stamp() != stamp:
                 self._lock.release()
                 raise FolderChangedError(self.path)
@@ -204,7 +165,7 @@ class DirectoryStore:
         """
         with self._mapped_errors():
             if name not in self._tables:
-                self._tables[name] = _Table(self._directory / name)
+                self._tables[name] = TableFile(self._directory / name)
             self._tables[name].start_over()
         self._appended = {name: [header]}
         self.flush()
@@ -219,7 +180,7 @@ class DirectoryStore:
         with self._mapped_errors():
             if name in self._tables:
                 self._tables.pop(name).close()
-            self._tables[name] = _Table(self._directory / name, size)
+            self._tables[name] = TableFile(self._directory / name, size)
 
     def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
         """Make the chunks of each of `tables`, joined, its whole content, all of them at once, and go on with them.
@@ -239,7 +200,7 @@ class DirectoryStore:
             self._staged.finish()
             for name in tables:
                 path = self._directory / name
-                self._tables[name] = _Table(path, path.stat().st_size)
+                self._tables[name] = TableFile(path, path.stat().st_size)
             self._is_rewriting = False
 
     def append(self, name: str, data: bytes) -> None:
@@ -251,9 +212,11 @@ class DirectoryStore:
 
         Raises:
             OutputFullError: There is no room; the tables are as before.
+            TableChangedError: As `check_tables` says, of whose checks only that of the size is made every time.
             OutputError: A table cannot be written; it is as before as far as the disk allows.
         """
         appended, self._appended = self._appended, {}
+        self._refuse_changed(appended, TableFile.wrong_size)
         tables = [self._tables[name] for name in appended]
         with self._mapped_errors():
             if self._clock() - self._synced_at >= SYNC_INTERVAL_S:
@@ -274,21 +237,33 @@ class DirectoryStore:
 
         Raises:
             OutputFullError: There is no room.
+            TableChangedError: As `check_tables` says.
             OutputError: The disk fails.
         """
         with self._mapped_errors():
             self._sync_tables()
             sync_directory(self._directory)
 
+    def check_tables(self) -> None:
+        """Make sure that the tables are the files they were, no longer and no shorter than written.
+
+        Raises:
+            TableChangedError: Another program has replaced, cut, deleted or added to one, or moved the directory.
+        """
+        self._check_directory()
+        self._refuse_changed(self._tables, TableFile.strangeness)
+
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Write `chunks` beside the file `name`, wait for the disk, and let them take its place.
 
         Raises:
             OutputFullError: There is no room; the file is as before.
+            TableChangedError: The directory at the path is no longer the one that was opened.
             OutputError: The file cannot be written or replaced; it is as before.
         """
         path = self._directory / name
         partial = self._directory / f"{name}{PARTIAL}"
+        self._check_directory()
         with self._mapped_errors():
             partial.unlink(missing_ok=True)
             try:
@@ -370,7 +345,25 @@ class DirectoryStore:
         if not os.access(nearest, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
+    def _refuse_changed(self, names: Iterable[str], ask: Callable[[TableFile], str | None]) -> None:
+        for name in names:
+            with self._mapped_errors("read"):
+                wrong = ask(self._tables[name])
+            if wrong is not None:
+                raise TableChangedError(self.path, f"{self._directory / name} {wrong}")
+
+    def _check_directory(self) -> None:
+        if self._mine is None:
+            return
+        try:
+            found = os.stat(self._directory)
+        except OSError as error:
+            raise TableChangedError(self.path, f"{self._directory} is gone") from error
+        if not is_same_file(self._mine, found):
+            raise TableChangedError(self.path, f"{self._directory} is another folder now")
+
     def _sync_tables(self) -> None:
+        self.check_tables()
         for table in self._tables.values():
             table.sync()
         self._synced_at = self._clock()

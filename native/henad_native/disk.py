@@ -1,7 +1,7 @@
-"""The few calls to the file system that more than one part of directory output makes.
+"""Files of directory output as the file system sees them.
 
-Owns writing a new file to its last byte, renaming where a scanner may hold a file for a moment, and making names
-durable. Knows nothing of results.
+Owns tables that grow and notice when another program changes them, writing a new file to its last byte, renaming where
+a scanner may hold a file for a moment, and making names durable. Knows nothing of results.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["BINARY", "NO_LINKS", "rename_over", "sync_directory", "write_all", "write_new"]
+__all__ = ["TableFile", "is_same_file", "rename_over", "sync_directory", "write_new"]
 
-BINARY = getattr(os, "O_BINARY", 0)
-NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY | NO_LINKS
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _NO_LINKS
+_EXISTING = os.O_WRONLY | _BINARY | _NO_LINKS
 _CHUNK_BYTES = 1 << 20
 
 _HELD_ON_WINDOWS = frozenset({5, 32})
@@ -25,8 +26,80 @@ _HELD_ON_WINDOWS = frozenset({5, 32})
 _RENAME_WAITS_S = tuple(0.01 * 2**attempt for attempt in range(7))
 
 
-def write_all(file: int, data: bytes) -> None:
-    """Write all of `data` to `file`, in as many pieces as it takes."""
+class TableFile:
+    """A file that grows. Its first `_size` bytes are committed; up to `_end` there may be more."""
+
+    def __init__(self, path: Path, size: int | None = None) -> None:
+        """Make the file at `path`, or with a `size` take the one that is there and cut it."""
+        self._path = path
+        self._file = os.open(path, _NEW if size is None else _EXISTING, 0o666)
+        self._size = self._end = size or 0
+        self._is_synced = True
+        if size is not None and os.fstat(self._file).st_size != size:
+            self._is_synced = False
+            self.take_back()
+        os.lseek(self._file, self._size, os.SEEK_SET)
+
+    def write(self, data: bytes) -> None:
+        """Write `data` behind what is committed."""
+        if self._end != self._size:
+            self.take_back()
+        self._end, self._is_synced = self._size + len(data), False
+        _write_all(self._file, data)
+
+    def commit(self) -> None:
+        """Count what was written as committed."""
+        self._size = self._end
+
+    def take_back(self) -> None:
+        """Cut the file to what is committed."""
+        os.ftruncate(self._file, self._size)
+        os.lseek(self._file, self._size, os.SEEK_SET)
+        self._end = self._size
+
+    def start_over(self) -> None:
+        """Make the file empty."""
+        self._size = 0
+        self.take_back()
+
+    def sync(self) -> None:
+        """Wait for the disk, unless nothing was written since the last time."""
+        if not self._is_synced:
+            os.fsync(self._file)
+            self._is_synced = True
+
+    def strangeness(self) -> str | None:
+        """Return what another program has done to the file, None when it is as it was written.
+
+        An editor that saves by renaming leaves this file open and without a name; whatever goes into it is lost.
+        """
+        try:
+            found = os.stat(self._path, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return "is gone"
+        if not is_same_file(os.fstat(self._file), found):
+            return "was replaced by another file"
+        return self.wrong_size()
+
+    def wrong_size(self) -> str | None:
+        """Return how the size differs from what was written, None when it does not.
+
+        Asked before every write: one behind the end of a file that was cut would fill the hole with zeros.
+        """
+        size = os.fstat(self._file).st_size
+        return None if self._size <= size <= self._end else f"has {size} bytes where {self._size} were written"
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def is_same_file(first: os.stat_result, second: os.stat_result) -> bool:
+    """Return whether both are of one file or directory, whatever it is called now."""
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+
+
+def _write_all(file: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
@@ -42,9 +115,9 @@ def write_new(path: Path, chunks: Iterable[bytes]) -> None:
             held.append(chunk)
             held_bytes += len(chunk)
             if held_bytes >= _CHUNK_BYTES:
-                write_all(file, b"".join(held))
+                _write_all(file, b"".join(held))
                 held, held_bytes = [], 0
-        write_all(file, b"".join(held))
+        _write_all(file, b"".join(held))
         os.fsync(file)
     finally:
         os.close(file)
