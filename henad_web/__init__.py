@@ -138,7 +138,7 @@ from henad_web.results.verifying import Difference, Verification, VerifyReport, 
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.layout import ExecutionLayout, parse_concurrency
-from henad_web.run.options import SweepRunOptions
+from henad_web.run.options import OnFull, SweepRunOptions
 from henad_web.run.outline import SweepOutline
 from henad_web.version import VERSION as __version__
 
@@ -196,6 +196,7 @@ __all__ = [
     "NeedsNativeError",
     "NoResultsError",
     "NotASweepError",
+    "OnFull",
     "OutputError",
     "OutputFullError",
     "OutputNotice",

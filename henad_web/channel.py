@@ -65,13 +65,24 @@ class WakeFailed:
 
 @dataclass(frozen=True, slots=True)
 class OutputPaused:
-    """The results could not be written for want of room; the sweep is paused and nothing is lost."""
+    """The results could not be written for want of room; the sweep is paused and nothing is lost.
+
+    Attributes:
+        error: What could not be written.
+        looks_again_s: Seconds after which a blocking call tries again, and again; None where the host is to resume.
+    """
 
     error: str
+    looks_again_s: float | None = None
 
     def __str__(self) -> str:
         """Return the warning as a sentence."""
-        return f"the sweep is paused, because {self.error}; make room and resume, or abort to keep what is written"
+        if self.looks_again_s is None:
+            return f"the sweep is paused, because {self.error}; make room and resume, or abort to keep what is written"
+        return (
+            f"the sweep waits, because {self.error}; it looks again every {self.looks_again_s:g} seconds and goes on "
+            f"once there is room; Ctrl-C ends it"
+        )
 
 
 @dataclass(frozen=True, slots=True)

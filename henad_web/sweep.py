@@ -29,6 +29,7 @@ from henad_web.run.lanes import (
     RunStarted,
     RunView,
 )
+from henad_web.run.options import OnFull
 from henad_web.run.ordering import ordered_run_ids
 from henad_web.run.outline import SweepOutline
 from henad_web.run.outlining import make_outline
@@ -131,7 +132,7 @@ class Sweep:
         try:
             return self._probing() if self._runs is None else self._running(self._runs, time_left_s)
         except OutputFullError as error:  # whatever was being written is written again once there is room
-            if self.control.is_aborted:
+            if self.control.is_aborted or self._options.on_full is OnFull.FAIL:
                 self._fail(error)
             elif self.control.pause():
                 self.channel.warned(OutputPaused(str(error)))

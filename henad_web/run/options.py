@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from henad_web.errors import UsageError
@@ -17,7 +18,17 @@ if TYPE_CHECKING:
     from henad_web.explore.shards import Shard
     from henad_web.explore.spec_file import LoadedSpec, SpecSource
 
-__all__ = ["SweepRunOptions"]
+__all__ = ["OnFull", "SweepRunOptions"]
+
+
+class OnFull(StrEnum):
+    """What a sweep does when there is no room left for its results.
+
+    `WAIT` pauses it: a blocking call looks again every few seconds, a handle waits for `resume`. `FAIL` ends it.
+    """
+
+    WAIT = "wait"
+    FAIL = "fail"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,7 @@ class SweepRunOptions:
             series.
         retry_failed: Whether runs that failed are done again where earlier results are kept.
         reuse: Folder of other results; runs whose run keys stand there are copied instead of being run. None for none.
+        on_full: What to do when there is no room left for the results: ``"wait"`` or ``"fail"``.
         force: Whether to take over a folder whose lock a process on another host did not give back.
         shard: The part of the plan to run, None for all of it.
         spec_source: Where the spec came from, for the manifest.
@@ -41,7 +53,7 @@ class SweepRunOptions:
 
     Raises:
         ConcurrencyError: `concurrency` is neither ``"auto"`` nor a count of at least 1.
-        UsageError: A budget is negative or not a whole number.
+        UsageError: A budget is negative or not a whole number, or `on_full` is another word.
     """
 
     concurrency: Concurrency = "auto"
@@ -50,6 +62,7 @@ class SweepRunOptions:
     series_budget: int | None = None
     retry_failed: bool = False
     reuse: str | os.PathLike[str] | None = None
+    on_full: OnFull | str = OnFull.WAIT
     force: bool = False
     shard: Shard | None = None
     spec_source: SpecSource | None = None
@@ -58,6 +71,9 @@ class SweepRunOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concurrency", parse_concurrency(self.concurrency))
+        if self.on_full not in list(OnFull):
+            raise UsageError(f"on_full is {self.on_full!r}; allowed: {', '.join(repr(str(word)) for word in OnFull)}")
+        object.__setattr__(self, "on_full", OnFull(self.on_full))
         for name in ("memory_budget", "gpu_memory_budget", "series_budget"):
             _check_budget(name, getattr(self, name))
 

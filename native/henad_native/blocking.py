@@ -5,19 +5,23 @@ from __future__ import annotations
 import dataclasses
 import signal
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 from henad_native.stopping import StopRequest, stop_on_signals
-from henad_web.channel import Failed, Finished, SweepEvent
+from henad_web.channel import Failed, Finished, OutputNotice, OutputPaused, SweepEvent, Warned
 from henad_web.errors import SweepFailedError, SweepInterruptedError
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.output.record import SweepRecord
 from henad_web.run.options import SweepRunOptions
 
-__all__ = ["PROGRESS_INTERVAL_S", "Listener", "run_blocking"]
+__all__ = ["LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "Listener", "RoomWatch", "run_blocking"]
 
 PROGRESS_INTERVAL_S = 0.2
 """Seconds between two progress reports."""
+
+LOOK_AGAIN_S = 5.0
+"""Seconds between two looks at whether a full disk has room again."""
 
 Listener = Callable[[SweepEvent | SweepProgress], None]
 """Hears every event, and the progress whenever `PROGRESS_INTERVAL_S` passed without one."""
@@ -45,7 +49,7 @@ def run_blocking(
         stop_on_signals(signal.SIGINT) as stop,
         start(options) as run,
     ):
-        record = _follow(run, woken, stop, listener)
+        record = _follow(run, woken, stop, listener, RoomWatch(run))
     if stop.asked:
         raise SweepInterruptedError(record)
     return record
@@ -60,17 +64,54 @@ def _waking(woken: threading.Event, then: Callable[[], None] | None) -> Callable
     return wake
 
 
-def _follow(run: SweepRun, woken: threading.Event, stop: StopRequest, listener: Listener) -> SweepRecord:
+class RoomWatch:
+    """Lets a sweep that found no room for its results try again every few seconds, and tells of it once.
+
+    Args:
+        run: The sweep; nobody else pauses it.
+        clock: Monotonic clock, seconds.
+    """
+
+    def __init__(self, run: SweepRun, clock: Callable[[], float] = time.monotonic) -> None:
+        self._run, self._clock = run, clock
+        self._is_told = False
+        self._look_at: float | None = None
+
+    def look(self) -> None:
+        """Let the sweep try again, if it is time to."""
+        if self._look_at is not None and self._clock() >= self._look_at:
+            self._look_at = None
+            self._run.resume()
+
+    def told(self, event: SweepEvent) -> Iterator[SweepEvent]:
+        """Yield what a listener is to hear of `event`: one warning however long there is no room, one notice after."""
+        if isinstance(event, Warned) and isinstance(event.warning, OutputPaused):
+            self._look_at = self._clock() + LOOK_AGAIN_S
+            if not self._is_told:
+                self._is_told = True
+                yield Warned(dataclasses.replace(event.warning, looks_again_s=LOOK_AGAIN_S))
+            return
+        if self._is_told and not isinstance(event, Failed):
+            self._is_told = False
+            yield Warned(OutputNotice("there is room again; the sweep goes on"))
+        yield event
+
+
+def _follow(
+    run: SweepRun, woken: threading.Event, stop: StopRequest, listener: Listener, room: RoomWatch
+) -> SweepRecord:
     while True:
         if stop.asked:
             run.abort()
         event = run.try_recv()
         if event is None:
+            room.look()
             listener(run.progress())
             woken.wait(PROGRESS_INTERVAL_S)
             woken.clear()
             continue
-        listener(event)
+        for news in room.told(event):
+            listener(news)
         match event:
             case Finished(record):
                 return record

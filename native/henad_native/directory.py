@@ -379,7 +379,7 @@ class DirectoryStore:
             where = error.filename if isinstance(error.filename, str) else self.path
             words = error.strerror or str(error)
             if error.errno in _FULL:
-                message = f"no room left to write {where} ({words}); free some and resume"
+                message = f"no room left to write {where} ({words})"
                 raise OutputFullError(message, path=self.path) from error
             message = f"cannot {verb} {where}: {words}; nothing already written there was lost"
             raise OutputError(message, path=self.path) from error

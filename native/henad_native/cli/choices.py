@@ -13,7 +13,18 @@ import typer
 import henad_web as hw
 from henad_native.cli.errors import BadOption
 
-__all__ = ["Concurrent", "Force", "Memory", "Models", "Quiet", "RetryFailed", "Reuse", "ShardText", "given_options"]
+__all__ = [
+    "Concurrent",
+    "Force",
+    "Memory",
+    "Models",
+    "OnFullDisk",
+    "Quiet",
+    "RetryFailed",
+    "Reuse",
+    "ShardText",
+    "given_options",
+]
 
 Concurrent = Annotated[
     str | None, typer.Option("--concurrent", metavar="N|auto", help="Runs at once; else the spec's, else auto.")
@@ -23,6 +34,9 @@ Memory = Annotated[
 ]
 Models = Annotated[
     str | None, typer.Option("--models", metavar="MODULE:NAME", help="Where the model is; else the examples.")
+]
+OnFullDisk = Annotated[
+    hw.OnFull, typer.Option("--on-full", help="On a full disk: wait until there is room, or fail with exit code 1.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only failures and the closing line.")]
 ShardText = Annotated[
@@ -45,13 +59,14 @@ def given_options(
     *,
     retry_failed: bool = False,
     force: bool = False,
+    on_full: hw.OnFull = hw.OnFull.WAIT,
 ) -> dict[str, Any]:
     """Return the fields of `henad_web.SweepRunOptions` that a command line sets.
 
     Raises:
         BadOption: A value cannot be used.
     """
-    given: dict[str, Any] = {"retry_failed": retry_failed, "force": force, "reuse": reuse}
+    given: dict[str, Any] = {"retry_failed": retry_failed, "force": force, "reuse": reuse, "on_full": on_full}
     if concurrent is not None:
         try:
             given["concurrency"] = hw.parse_concurrency(concurrent)

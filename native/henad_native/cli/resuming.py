@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
-from henad_native.cli.choices import Concurrent, Force, Memory, Models, Quiet, RetryFailed, given_options
+from henad_native.cli.choices import Concurrent, Force, Memory, Models, OnFullDisk, Quiet, RetryFailed, given_options
 from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept
@@ -32,6 +32,7 @@ def resume_command(
     memory: Memory = None,
     models: Models = None,
     force: Force = False,
+    on_full: OnFullDisk = hw.OnFull.WAIT,
     quiet: Quiet = False,
 ) -> None:
     """Run the runs that the results in DIR lack, so that it becomes what an uninterrupted sweep leaves.
@@ -42,7 +43,7 @@ def resume_command(
     change the spec file and use `henad run SPEC --out DIR --resume`.
     """
     known = load_models(models)
-    given = given_options(concurrent, memory, retry_failed=retry_failed, force=force)
+    given = given_options(concurrent, memory, retry_failed=retry_failed, force=force, on_full=on_full)
     directory = _unpacked(path, out)
     entry = known.lookup(read_manifest(DirectoryStore(directory)).model.id)
     options = hw.SweepRunOptions(**given)

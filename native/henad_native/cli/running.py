@@ -16,6 +16,7 @@ from henad_native.cli.choices import (
     Force,
     Memory,
     Models,
+    OnFullDisk,
     Quiet,
     RetryFailed,
     Reuse,
@@ -50,13 +51,14 @@ def run_command(
     retry_failed: RetryFailed = False,
     reuse: Reuse = None,
     force: Force = False,
+    on_full: OnFullDisk = hw.OnFull.WAIT,
     quiet: Quiet = False,
 ) -> None:
     """Run every run of SPEC and write runs.csv, series.csv, summary.csv and manifest.json into DIR."""
     if retry_failed and not resume and reuse is None:
         raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
     known = load_models(models)
-    given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force)
+    given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force, on_full=on_full)
     loaded = hw.load_spec(spec, models=known)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
     entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out))
