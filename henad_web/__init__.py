@@ -80,12 +80,12 @@ from henad_web.explore.spec_file import (
     spec_to_json,
     spec_to_toml,
 )
-from henad_web.explore.warnings import ActionAfterEnd, LongSeries, StopsAtStart
+from henad_web.explore.warnings import ActionAfterEnd, LongSeries, RoundedValue, StopsAtStart
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.faults import RefusedBuild
-from henad_web.model.params import Param, boolean, choice, f32, u32
+from henad_web.model.params import Param, boolean, choice, f32, f64, i64, text, u32
 from henad_web.model.registry import ModelSet
 from henad_web.model.schema import ModelSchema
 from henad_web.model.state import ModelState
@@ -228,6 +228,7 @@ __all__ = [
     "ResultStatus",
     "ResultsError",
     "ResumeError",
+    "RoundedValue",
     "RunFinished",
     "RunOrder",
     "RunIdDiffersError",
@@ -287,7 +288,9 @@ __all__ = [
     "choice",
     "example_models",
     "f32",
+    "f64",
     "freeze",
+    "i64",
     "load_spec",
     "masked",
     "merge",
@@ -301,6 +304,7 @@ __all__ = [
     "spec_hash",
     "spec_to_json",
     "spec_to_toml",
+    "text",
     "u32",
     "verify",
     "verify_results",

@@ -63,7 +63,11 @@ class ResolvedBlock:
         """
         if self.where is None:
             return self
-        design = FilteredDesign.of(self.design, self.targets, self.where, base)
+        try:
+            design = FilteredDesign.of(self.design, self.targets, self.where, base)
+        except WhereError as error:
+            _add_where_problem(error, ("block", position), problems)
+            return self
         if not design.config_count:
             came = f"0 of {grouped(self.design.config_count)} configs"
             problems.add(("block", position), "where", "the expression keeps no config", came=came)

@@ -39,8 +39,8 @@ Row = tuple[ParamValue, ...]
 Column: TypeAlias = NDArray[np.generic]
 """A factor over some configs, ``(n,)``, in the form its domain gives it.
 
-Float32 values of a continuous domain, unsigned distances from the lowest value of a whole domain, unsigned positions
-of listed levels.
+Values of a continuous domain in its precision, unsigned distances from the lowest value of a whole domain, unsigned
+positions of listed levels.
 """
 
 

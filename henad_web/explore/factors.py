@@ -18,6 +18,7 @@ from henad_web.explore.levels import (
     ContinuousDomain,
     Domain,
     WholeDomain,
+    decimal_levels,
     single,
     stepped_levels,
 )
@@ -60,12 +61,27 @@ class Target:
     @property
     def is_whole(self) -> bool:
         """Whether its values are whole numbers."""
-        return self.param is None or self.param.kind is ParamKind.U32
+        return self.param is None or self.param.kind.is_whole
 
     @property
     def is_number(self) -> bool:
         """Whether its values are numbers."""
-        return self.is_whole or (self.param is not None and self.param.kind is ParamKind.F32)
+        return self.param is None or self.param.kind.is_number
+
+    @property
+    def is_real(self) -> bool:
+        """Whether its values are numbers of single or double precision."""
+        return self.param is not None and self.param.kind.is_real
+
+    @property
+    def is_double(self) -> bool:
+        """Whether its values are of double precision."""
+        return self.param is not None and self.param.kind is ParamKind.F64
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are texts of any wording."""
+        return self.param is not None and self.param.kind is ParamKind.TEXT
 
     @property
     def allowed(self) -> str:
@@ -138,12 +154,19 @@ def resolve_domain(
     if isinstance(levels, AllLevels):
         return _all_levels(target, table, problems)
     place = (*table, "range")
+    if target.is_text:
+        problems.add(table, "range", f"{target.words} is a text, which has no range", hint=_LIST_TEXTS)
+        return None
     if not target.is_number:
         problems.add(table, "range", f"{target.words} has options, not a range", hint='write levels = "all"')
         return None
     if not _check_bounds(target, levels, place, problems):
         return None
     return _range(target, levels, place, problems, sampled=sampled)
+
+
+_LIST_TEXTS = 'list its levels, such as values = ["one", "two"]'
+"""What to write for a range, or all, of a text."""
 
 
 def _listed(target: Target, levels: ValueLevels, table: TablePath, problems: ProblemList) -> Domain | None:
@@ -160,6 +183,10 @@ def _listed(target: Target, levels: ValueLevels, table: TablePath, problems: Pro
 
 
 def _all_levels(target: Target, table: TablePath, problems: ProblemList) -> Domain | None:
+    if target.is_text:
+        wrong = f"{target.words} is a text of any wording"
+        problems.add(table, "levels", wrong, came="'all'", hint=_LIST_TEXTS)
+        return None
     if target.param is None or target.is_number:
         allowed = "a list of values, or a range"
         problems.add(table, "levels", f"{target.words} is a number", came="'all'", allowed=allowed)
@@ -198,6 +225,8 @@ def _range(
         hint = f"add one, such as step = {tenth:g}" if tenth > 0 else None
         problems.add(place, "step", f"{target.words}: this design needs the step of a range", hint=hint)
         return None
+    elif target.is_double:
+        domain, ends = _double_range(levels)
     elif levels.step is None:
         domain = ContinuousDomain(float(levels.min), float(levels.max))
         ends = {"min": _shown(domain.low), "max": _shown(domain.high)}
@@ -214,6 +243,14 @@ def _range(
 def _shown(level: float) -> float:
     """Return the number that the text of `level` shows in single precision; one too large for it as it is."""
     return shown_number(single(level)) if abs(level) <= _LARGEST_SINGLE else level
+
+
+def _double_range(levels: RangeLevels) -> tuple[Domain | None, dict[str, ParamValue]]:
+    low, high = float(levels.min), float(levels.max)
+    if levels.step is None:
+        return ContinuousDomain(low, high, is_double=True), {"min": low, "max": high}
+    found = decimal_levels(low, high, float(levels.step))
+    return found, {} if found is None else {"min": low, "max": found.last}
 
 
 def _whole_range(levels: RangeLevels, *, sampled: bool) -> tuple[Domain | None, dict[str, ParamValue]]:

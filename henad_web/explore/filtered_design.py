@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from henad_web.explore.designs import CHUNK, Column, Design, Row
 from henad_web.explore.factors import Target
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
+from henad_web.explore.numbers import EXACT_LIMIT
 from henad_web.explore.shown_numbers import shown_number, shown_numbers
 from henad_web.explore.where_filter import Values, Where
 from henad_web.model.params import ParamValue
@@ -45,10 +46,13 @@ class FilteredDesign(Design):
             varied: What `inner` varies, in its order.
             where: Which to keep.
             base: The value of everything that a block may leave alone.
+
+        Raises:
+            WhereError: Something is to be calculated with a number that double precision does not hold.
         """
-        fixed = {target: np.asarray(_plain(base[target])) for target in where.targets if target not in varied}
+        fixed = {target: _values(target, [base[target]]) for target in where.targets if target not in varied}
         named = [
-            (place, target, _reader(inner.domains[place]))
+            (place, target, _reader(target, inner.domains[place]))
             for place, target in enumerate(varied)
             if target in where.targets
         ]
@@ -96,26 +100,39 @@ def _places(flags: NDArray[np.uint8]) -> NDArray[np.intp]:
     return np.flatnonzero(np.unpackbits(flags))
 
 
-def _plain(value: ParamValue) -> float | bool | str:
-    if isinstance(value, bool | str):
-        return value
-    return shown_number(value) if isinstance(value, float) else float(value)
+def _values(target: Target, levels: Sequence[ParamValue]) -> Values:
+    """Return the numbers, flags, names or texts that `levels` of `target` stand for, ``(n,)``."""
+    if not target.is_number:
+        return np.asarray(levels)
+    if target.is_real and not target.is_double:
+        return np.asarray([shown_number(float(level)) for level in levels], np.float64)
+    return _narrowed(np.asarray(levels, object))
 
 
-def _reader(domain: Domain) -> Callable[[Column], Values]:
-    """Return what turns a column of `domain` into the numbers, flags or names that its entries stand for."""
+def _narrowed(numbers: Values) -> Values:
+    """Return `numbers`, Python's own, as doubles where these hold every one of them."""
+    is_exact = all(float(number) == number for number in numbers.tolist())
+    return numbers.astype(np.float64) if is_exact else numbers
+
+
+def _reader(target: Target, domain: Domain) -> Callable[[Column], Values]:
+    """Return what turns a column of `domain` into what its entries stand for, as `_values` does."""
     if isinstance(domain, ContinuousDomain):
+        if domain.is_double:
+            return lambda column: column
         return lambda column: shown_numbers(column.astype(np.float32))
     if isinstance(domain, WholeDomain):
+        if max(abs(domain.low), abs(domain.high)) > EXACT_LIMIT:
+            return lambda column: _narrowed(column.astype(object) + domain.low)
         low = float(domain.low)
         return lambda column: column.astype(np.float64) + low
     if len(domain) > CHUNK:
-        return lambda column: _levels_met(domain, column)
-    levels = np.asarray([_plain(domain[position]) for position in range(len(domain))])
+        return lambda column: _levels_met(target, domain, column)
+    levels = _values(target, [domain[position] for position in range(len(domain))])
     return lambda column: levels[column.astype(np.intp)]
 
 
-def _levels_met(domain: Levels, column: Column) -> Values:
+def _levels_met(target: Target, domain: Levels, column: Column) -> Values:
     # Many levels are never listed together: only those of this stretch are looked at, each once.
     entries, places = np.unique(column, return_inverse=True)
-    return np.asarray([_plain(domain[int(entry)]) for entry in entries])[places]
+    return _values(target, [domain[int(entry)] for entry in entries])[places]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from henad_web.explore.designs import CHUNK, Column
 from henad_web.explore.levels import ContinuousDomain, Domain
-from henad_web.explore.sampled_designs import DrawnDesign, continuous_column, count_of
+from henad_web.explore.sampled_designs import DrawnDesign, count_of, entry_type
 from henad_web.explore.spec import DesignKind
 
 __all__ = ["LIBRARIES", "MorrisDesign", "SaltelliDesign", "SobolDesign", "is_installed"]
@@ -135,7 +135,7 @@ def _sobol(dimensions: int, points: int, seed: int) -> Iterator[Fractions]:
 
 def _filled(domains: Sequence[Domain], count: int, blocks: Iterator[Fractions]) -> tuple[Column, ...]:
     """Return a column a domain from `blocks` of fractions, 0 to 1, float64 ``(n, domains)``, `count` rows in all."""
-    columns: list[Column] = [np.empty(count, _width(domain)) for domain in domains]
+    columns: list[Column] = [np.empty(count, entry_type(domain)) for domain in domains]
     first = 0
     for block in blocks:
         last = first + len(block)
@@ -145,13 +145,9 @@ def _filled(domains: Sequence[Domain], count: int, blocks: Iterator[Fractions]) 
     return tuple(columns)
 
 
-def _width(domain: Domain) -> np.dtype[np.generic]:
-    return np.dtype(np.float32) if isinstance(domain, ContinuousDomain) else np.min_scalar_type(count_of(domain) - 1)
-
-
 def _entries(domain: Domain, fractions: Fractions) -> Column:
     if isinstance(domain, ContinuousDomain):
-        return continuous_column(domain, fractions)
+        return domain.column(fractions)
     # Equal parts of 0 to 1 a value; 1 itself belongs to the last one.
     count = float(count_of(domain))
     return np.minimum(fractions * count, np.nextafter(count, 0.0)).astype(np.uint64)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MAX_U64", "grouped", "parse_whole"]
+__all__ = ["EXACT_LIMIT", "MAX_U64", "grouped", "parse_long_number", "parse_whole"]
 
 MAX_U64 = 2**64 - 1
 """Largest tick, seed and count."""
 
+EXACT_LIMIT = 2**53
+"""A double holds every whole number up to here, and not every one beyond: readers of JSON may round those."""
+
+_SIGNED_DIGITS = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
@@ -30,5 +34,12 @@ def parse_whole(value: object) -> int | None:
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        return int(value)
+    return None
+
+
+def parse_long_number(value: object) -> int | None:
+    """Return the whole number beyond `EXACT_LIMIT` that the text `value` writes, None when it is no such text."""
+    if isinstance(value, str) and _SIGNED_DIGITS.fullmatch(value.strip()) and abs(int(value)) > EXACT_LIMIT:
         return int(value)
     return None

@@ -20,9 +20,10 @@ from henad_web.explore.factors import Target, Targets
 from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_hash import hash_plan
+from henad_web.explore.roundings import rounded_values
 from henad_web.explore.seeds import derived_design_seed, run_seed
 from henad_web.explore.spec import DesignKind, SweepSpec
-from henad_web.explore.warnings import ActionAfterEnd
+from henad_web.explore.warnings import ActionAfterEnd, RoundedValue
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema
@@ -233,10 +234,11 @@ class Plan:
             for action, tick in zip(self.spec.actions, config.action_ticks, strict=True)
         )
 
-    def warnings(self) -> tuple[ActionAfterEnd, ...]:
-        """Return what is allowed and probably not meant: actions scheduled past the last tick."""
+    def warnings(self) -> tuple[ActionAfterEnd | RoundedValue, ...]:
+        """Return what is allowed and probably not meant: actions past the last tick, values that are rounded."""
         found = (self._action_warning(slot) for slot in range(len(self.spec.actions)))
-        return tuple(warning for warning in found if warning is not None)
+        rounded = rounded_values(self.spec, self.schema, self.resolved)
+        return (*(warning for warning in found if warning is not None), *rounded)
 
     def _action_warning(self, slot: int) -> ActionAfterEnd | None:
         action, last, latest, count = self.spec.actions[slot], self.total_ticks, 0, 0

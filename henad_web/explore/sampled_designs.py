@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.explore.designs import CHUNK, Column, Design, Row, value_at
-from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain, single
+from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
 from henad_web.randomness import DesignRng
 
-__all__ = ["DrawnDesign", "LhsDesign", "RandomDesign", "continuous_column", "count_of"]
+__all__ = ["DrawnDesign", "LhsDesign", "RandomDesign", "count_of", "entry_type"]
 
 _STRIDE = 1024
 """Rows of a random design between two kept states of its stream."""
@@ -30,13 +30,11 @@ def count_of(domain: Domain) -> int:
     return domain.count if isinstance(domain, WholeDomain) else len(domain)
 
 
-def continuous_column(domain: ContinuousDomain, fractions: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return ``domain.at`` of each of `fractions`, 0 to 1: float32 ``(n,)``."""
-    values = (domain.low + fractions * (domain.high - domain.low)).astype(np.float32)
-    # Adding zero turns a negative zero into zero, as `single` does.
-    low, high = np.float32(single(domain.low)), np.float32(single(domain.high))
-    clipped: NDArray[np.float32] = np.clip(values + np.float32(0.0), low, high)
-    return clipped
+def entry_type(domain: Domain) -> np.dtype[np.generic]:
+    """Return the narrowest type of a column of `domain`."""
+    if isinstance(domain, ContinuousDomain):
+        return np.dtype(domain.dtype)
+    return np.min_scalar_type(count_of(domain) - 1)
 
 
 class RandomDesign(Design):
@@ -73,7 +71,7 @@ class RandomDesign(Design):
         """Return the draws of the configs `first` to ``last - 1``."""
         rows = [self._entries(position) for position in range(first, last)]
         return [
-            np.array(column, np.float32 if isinstance(domain, ContinuousDomain) else np.uint64)
+            np.array(column, domain.dtype if isinstance(domain, ContinuousDomain) else np.uint64)
             for domain, column in zip(self._domains, zip(*rows, strict=True), strict=True)
         ]
 
@@ -102,7 +100,7 @@ def _drawn(domain: Domain, rng: DesignRng) -> float | int:
 
 
 class DrawnDesign(Design):
-    """A design whose columns are drawn whole, at the first look, and kept: four bytes or fewer a config and factor."""
+    """A design whose columns are drawn whole, at the first look, and kept: as wide as a value, at most eight bytes."""
 
     def __init__(self, domains: Sequence[Domain], config_count: int) -> None:
         self._domains = tuple(domains)
@@ -148,10 +146,10 @@ class LhsDesign(DrawnDesign):
 
     def _column(self, domain: Domain, rng: DesignRng) -> Column:
         order = rng.shuffled(self.config_count)
-        if isinstance(domain, ContinuousDomain):
+        if isinstance(domain, ContinuousDomain) and not domain.is_double:
             kept: Column = order.view(np.float32)  # a value is as wide as its stratum and takes its place
         else:
-            kept = np.empty(self.config_count, np.min_scalar_type(count_of(domain) - 1))
+            kept = np.empty(self.config_count, entry_type(domain))
         for first in range(0, self.config_count, CHUNK):
             strata = order[first : first + CHUNK].copy()
             kept[first : first + CHUNK] = self._entries(domain, strata, rng)
@@ -160,7 +158,7 @@ class LhsDesign(DrawnDesign):
     def _entries(self, domain: Domain, strata: NDArray[np.uint32], rng: DesignRng) -> Column:
         samples = self.config_count
         if isinstance(domain, ContinuousDomain):
-            return continuous_column(domain, (strata + rng.units(len(strata))) / samples)
+            return domain.column((strata + rng.units(len(strata))) / samples)
         # stratum * count // samples, with no product past 64 bits.
         each, rest = divmod(count_of(domain), samples)
         each %= 2**64  # only one sample of all 2^64 ticks has more in a stratum, and that stratum is number 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.model.f32 import f32_text
+from henad_web.model.decimals import f32_text
 
 __all__ = ["shown_number", "shown_numbers"]
 

@@ -7,11 +7,13 @@ tables inlined. Parsing a document gives the spec back, floats bit for bit.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import groupby
 from typing import TypeAlias
 
 from henad_web.errors import Place, Problem, SpecError
 from henad_web.explore.conditions import condition_text
+from henad_web.explore.numbers import EXACT_LIMIT
 from henad_web.explore.reducers import parse_kind
 from henad_web.explore.spec import (
     BlockSpec,
@@ -31,8 +33,6 @@ Document: TypeAlias = dict[str, object]
 
 _LARGEST_TOML_INTEGER = 2**63 - 1
 """TOML promises 64 bits with a sign, and so do most readers of a manifest."""
-_LARGEST_JSON_INTEGER = 2**53
-"""Readers of JSON that keep numbers as doubles round what is above."""
 
 
 def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
@@ -43,12 +43,12 @@ def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) ->
 def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
     """Return the JSON text of a spec file that says `spec`; `execution` is written where it is not the default.
 
-    Seeds above 2^53 are texts of digits, which every reader keeps.
+    Seeds and values beyond 2^53 are texts of digits, which every reader keeps; a parameter reads them as numbers.
 
     Raises:
         SpecError: The spec holds a number that is not finite, which JSON cannot say.
     """
-    document = _with_execution(spec_document(spec, largest_seed=_LARGEST_JSON_INTEGER), execution)
+    document = _with_execution(spec_document(spec, largest_seed=EXACT_LIMIT, largest_value=EXACT_LIMIT), execution)
     try:
         return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
@@ -64,16 +64,24 @@ def _with_execution(document: Document, execution: ExecutionSettings | None) -> 
     return document
 
 
-def spec_document(spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER) -> Document:
+def spec_document(
+    spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER, largest_value: int | None = None
+) -> Document:
     """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`.
 
     Args:
         spec: The spec.
         largest_seed: Seeds above are written as texts of digits.
+        largest_value: Whole numbers among the values further from 0 are written as texts of digits; None for none.
     """
+
+    def value(number: object) -> object:
+        is_long = isinstance(number, int) and largest_value is not None and abs(number) > largest_value
+        return str(number) if is_long else number
+
     document: Document = {"model": spec.model}
     if spec.fixed:
-        document["set"] = dict(spec.fixed)
+        document["set"] = {name: value(level) for name, level in spec.fixed}
     document["run"] = _run(spec)
     document["measure"] = _measure(spec)
     document["seeds"] = {"root": _seed(spec.seeds.root, largest_seed), "scheme": str(spec.seeds.scheme)}
@@ -82,7 +90,7 @@ def spec_document(spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER)
             _without_none(id=action.id, name=action.name, tick=action.tick) for action in spec.actions
         ]
     if spec.blocks:
-        document["block"] = [_block(block, largest_seed) for block in spec.blocks]
+        document["block"] = [_block(block, largest_seed, value) for block in spec.blocks]
     return document
 
 
@@ -121,7 +129,7 @@ def _measure(spec: SweepSpec) -> Document:
     }
 
 
-def _block(block: BlockSpec, largest_seed: int) -> Document:
+def _block(block: BlockSpec, largest_seed: int, value: Callable[[object], object]) -> Document:
     document = _without_none(
         design=str(block.design),
         samples=block.samples,
@@ -133,17 +141,17 @@ def _block(block: BlockSpec, largest_seed: int) -> Document:
         file=block.file if block.table_text is None else None,
     )
     if block.factors:
-        document["factors"] = [_factor(factor) for factor in block.factors]
+        document["factors"] = [_factor(factor, value) for factor in block.factors]
     return document
 
 
-def _factor(factor: FactorSpec) -> Document:
+def _factor(factor: FactorSpec, value: Callable[[object], object]) -> Document:
     document = _without_none(param=factor.param, action=factor.action)
     levels = factor.levels
     if isinstance(levels, ValueLevels):
-        document["values"] = list(levels.values)
+        document["values"] = list(map(value, levels.values))
     elif isinstance(levels, RangeLevels):
-        document["range"] = _without_none(min=levels.min, max=levels.max, step=levels.step)
+        document["range"] = _without_none(min=value(levels.min), max=value(levels.max), step=value(levels.step))
     else:
         document["levels"] = "all"
     return document

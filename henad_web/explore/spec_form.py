@@ -58,6 +58,7 @@ Whole: TypeAlias = Annotated[int, Meta(ge=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 Seed: TypeAlias = Whole | Annotated[str, Meta(pattern=r"^\s*[0-9]{1,20}\s*$")]
 Value: TypeAlias = bool | int | float | str
+LongNumber: TypeAlias = Annotated[str, Meta(pattern=r"^\s*[+-]?[0-9]{16,20}\s*$")]
 KindText: TypeAlias = Annotated[str, Meta(extra_json_schema=_KIND_RULES)]
 ConditionText: TypeAlias = Annotated[
     str,
@@ -160,7 +161,7 @@ class ActionForm(_Form, frozen=True):
 
 
 class RangeForm(_Form, frozen=True):
-    """Levels from min to max, both included.
+    """Levels from min to max, both included; a whole number beyond 2^53 as a text of digits where JSON would round it.
 
     Attributes:
         min: First level.
@@ -168,9 +169,9 @@ class RangeForm(_Form, frozen=True):
         step: Distance of two levels. Left out, a whole number steps by 1 and a sampled design takes the whole range.
     """
 
-    min: int | float
-    max: int | float
-    step: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | UnsetType = UNSET
+    min: int | float | LongNumber
+    max: int | float | LongNumber
+    step: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | LongNumber | UnsetType = UNSET
 
 
 class FactorForm(_Form, frozen=True):
@@ -179,7 +180,7 @@ class FactorForm(_Form, frozen=True):
     Attributes:
         param: Id of the parameter.
         action: Name of the action whose tick varies.
-        values: The levels one by one; a single value is one level.
+        values: The levels one by one; a single value is one level, a whole number beyond 2^53 may be a text of digits.
         range: The levels from one number to another.
         levels: "all" for every option of a choice, or false and true.
     """
@@ -236,7 +237,7 @@ class SpecForm(_Form, frozen=True):
 
     Attributes:
         model: Id of the model.
-        set: Parameter values that every config shares, by id.
+        set: Parameter values that every config shares, by id; a whole number beyond 2^53 may be a text of digits.
         run: Length, replicates, stop, timeout.
         measure: When a run is sampled and what is kept.
         seeds: Where the seeds of runs come from.

@@ -11,6 +11,7 @@ import json
 from msgspec import structs
 
 from henad_web.explore.blocks import DEFAULT_NUM_LEVELS
+from henad_web.explore.numbers import EXACT_LIMIT, parse_long_number
 from henad_web.explore.spec import BlockSpec, DesignKind, RunSettings, SweepSpec
 from henad_web.explore.spec_document import spec_document
 from henad_web.explore.spec_text import normalized
@@ -18,7 +19,8 @@ from henad_web.model.fnv import Fnv1a64
 
 __all__ = ["canonical_text", "spec_hash"]
 
-_EXACT_LIMIT = 2**53
+
+_VALUES = "values"
 
 
 def spec_hash(spec: SweepSpec) -> str:
@@ -35,6 +37,7 @@ def canonical_text(spec: SweepSpec) -> str:
     """Return `spec` as JSON without blanks, keys sorted, settings in full.
 
     A whole number below 2^53 has no point, whether a file wrote ``1`` or ``1.0``, since some writers of JSON drop it.
+    A value beyond is a number, whether a file wrote it as one or, as JSON has to, as a text of digits.
     """
     # The order of runs changes when a result is there, and no result.
     run = structs.replace(spec.run, order=RunSettings().order)
@@ -55,11 +58,14 @@ def _in_full(block: BlockSpec) -> BlockSpec:
 
 def _canonical(value: object, key: str | None = None) -> object:
     if isinstance(value, dict):
-        return {name: _canonical(entry, name) for name, entry in value.items()}
+        return {name: _canonical(entry, _VALUES if key == "set" else name) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_canonical(entry) for entry in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_LIMIT:
+        return [_canonical(entry, key) for entry in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_LIMIT:
         return int(value)
     if key == "table_text" and isinstance(value, str):
         return normalized(value)
+    number = parse_long_number(value) if key == _VALUES else None
+    if number is not None:
+        return number
     return value

@@ -359,8 +359,8 @@ def _range(table: TableReader) -> RangeLevels:
     for key in ("min", "max"):
         if key not in reader:
             reader.missing(key, "a range is { min = .., max = .., step = .. }")
-    low, high = reader.number("min"), reader.number("max")
-    return RangeLevels(min=0 if low is None else low, max=0 if high is None else high, step=reader.number("step"))
+    low, high, step = (reader.number(key, takes_long_texts=True) for key in ("min", "max", "step"))
+    return RangeLevels(min=0 if low is None else low, max=0 if high is None else high, step=step)
 
 
 def _range_hint(raw: object) -> str:

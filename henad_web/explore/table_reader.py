@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from henad_web.errors import ProblemList
 from henad_web.explore.factors import TablePath
-from henad_web.explore.numbers import MAX_U64, parse_whole
+from henad_web.explore.numbers import MAX_U64, parse_long_number, parse_whole
 from henad_web.explore.spelling import meant, number_hint, whole_hint
 
 __all__ = ["TableReader", "kind_of"]
@@ -143,11 +143,20 @@ class TableReader:
             return default
         return seed
 
-    def number(self, key: str, *, allowed: str = "a number") -> float | int | None:
-        """Return the number of `key` as it came, None when it is missing or wrong."""
+    def number(self, key: str, *, allowed: str = "a number", takes_long_texts: bool = False) -> float | int | None:
+        """Return the number of `key` as it came, None when it is missing or wrong.
+
+        Args:
+            key: The key.
+            allowed: What may stand there, for messages.
+            takes_long_texts: Whether a text of digits stands for a whole number beyond 2^53, which JSON may round.
+        """
         if key not in self._table:
             return None
         value = self._table[key]
+        long_number = parse_long_number(value) if takes_long_texts else None
+        if long_number is not None:
+            value = long_number
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.wrong(key, "not a number", allowed=allowed, hint=number_hint(key, value))
             return None

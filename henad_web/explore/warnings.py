@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SPREADSHEET_ROWS", "ActionAfterEnd", "LongSeries", "PlanWarning", "StopsAtStart"]
+__all__ = ["SPREADSHEET_ROWS", "ActionAfterEnd", "LongSeries", "PlanWarning", "RoundedValue", "StopsAtStart"]
 
 SPREADSHEET_ROWS = 1_048_576
 """Rows that common spreadsheets hold, the header included; they drop the rest without a word."""
@@ -73,5 +73,33 @@ class LongSeries:
         )
 
 
-PlanWarning = ActionAfterEnd | StopsAtStart | LongSeries
+@dataclass(frozen=True, slots=True)
+class RoundedValue:
+    """A value that the precision of its parameter does not hold as it is written.
+
+    Attributes:
+        param: Id of the parameter.
+        written: The decimal that the spec writes, such as ``123456789``.
+        used: The value that the model gets, such as ``123456792``.
+        shown: The same as tables show it, by the fewest digits that tell it from its neighbours: ``123456790``.
+        more: How many other values of the parameter are rounded, too.
+    """
+
+    param: str
+    written: str
+    used: str
+    shown: str
+    more: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        shown = "" if self.shown == self.used else f", which tables show as {self.shown}"
+        values = "1 more value is" if self.more == 1 else f"{self.more} more values are"
+        more = f"; {values} rounded, too" if self.more else ""
+        return (
+            f"parameter '{self.param}': its precision does not hold {self.written}, so {self.used} is used{shown}{more}"
+        )
+
+
+PlanWarning = ActionAfterEnd | StopsAtStart | LongSeries | RoundedValue
 """What is told before the first run."""

@@ -64,9 +64,9 @@ class WhereError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A number, an option's name or a truth value."""
+    """A number, an option's name, a text or a truth value; an int is a number that no double holds."""
 
-    value: float | str | bool
+    value: float | int | str | bool
     at: int
 
 
@@ -285,4 +285,5 @@ def _atom_of(token: _Token, at: int) -> Expression:
     number = float(token.text)
     if not math.isfinite(number):
         raise WhereError("a number too large", at, came=token.text)
-    return Literal(number, at)
+    is_exact = not token.text.isdigit() or int(token.text) == number
+    return Literal(number if is_exact else int(token.text), at)

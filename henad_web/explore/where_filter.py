@@ -1,7 +1,7 @@
 """What an expression means over the parameters and actions of a spec.
 
-Owns the names and kinds of a `where`, and its evaluation over columns of numbers, flags and options' names; arithmetic
-is in double precision. Where the columns come from is `filtered_design`'s business.
+Owns the names and kinds of a `where`, and its evaluation over columns of numbers, flags, options' names and texts;
+arithmetic is in double precision. Where the columns come from is `filtered_design`'s business.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class _Kind(StrEnum):
     NUMBER = "a number"
     FLAG = "true or false"
     OPTION = "an option"
+    TEXT = "a text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,12 @@ class Where:
         """Return for which of `count` configs it holds, bool ``(count,)``.
 
         Args:
-            values: For each of `targets` its numbers, flags or options' names, ``(count,)`` or a single one.
+            values: For each of `targets` its numbers, flags, options' names or texts, ``(count,)`` or a single one.
+                Numbers are doubles, or Python's integers (dtype object) where a double does not hold one of them.
             count: Number of configs.
+
+        Raises:
+            WhereError: Something is to be calculated with a number that double precision does not hold.
         """
         # A division by zero is infinite or not a number, which compares like one.
         with np.errstate(all="ignore"):
@@ -144,12 +149,15 @@ class _Binder:
             raise WhereError("no such parameter or action", tree.at, came=f"'{tree.name}'", allowed=known, hint=hint)
         self.named[target] = None
         options = () if target.param is None else target.param.options
-        kind = _Kind.NUMBER if target.is_number else _Kind.OPTION if options else _Kind.FLAG
+        if target.is_number:
+            kind = _Kind.NUMBER
+        else:
+            kind = _Kind.TEXT if target.is_text else _Kind.OPTION if options else _Kind.FLAG
         return _Bound(kind, lambda values: values[target], options)
 
     def _arithmetic(self, first: Expression, rest: Sequence[tuple[str, Expression]]) -> _Bound:
-        start = self._of_kind(first, _Kind.NUMBER)
-        steps = [(_CALCULATE[sign], self._of_kind(part, _Kind.NUMBER)) for sign, part in rest]
+        start = self._double(first)
+        steps = [(_CALCULATE[sign], self._double(part)) for sign, part in rest]
 
         def evaluate(values: Lookup) -> Values:
             total = start(values)
@@ -158,6 +166,10 @@ class _Binder:
             return total
 
         return _Bound(_Kind.NUMBER, evaluate)
+
+    def _double(self, tree: Expression) -> _Evaluate:
+        number = self._of_kind(tree, _Kind.NUMBER)
+        return lambda values: _as_doubles(number(values), tree)
 
     def _comparisons(self, first: Expression, rest: Sequence[tuple[str, Expression]]) -> _Bound:
         left, left_tree = self.bind(first), first
@@ -188,8 +200,18 @@ class _Binder:
         return _Bound(_Kind.FLAG, evaluate)
 
 
+def _as_doubles(numbers: Values, tree: Expression) -> Values:
+    if numbers.dtype != object:
+        return numbers
+    came = next(number for number in numbers.ravel().tolist() if float(number) != number)
+    wrong = "calculating with a number that double precision does not hold"
+    hint = "compare it as it is, which is exact"
+    raise WhereError(wrong, tree.at, came=str(came), hint=hint)
+
+
 def _literal(tree: Literal) -> _Bound:
-    constant = np.asarray(tree.value)
+    # An array of objects holds Python's integers, which compare exactly with any number; alone they would be cast.
+    constant = np.array([tree.value], object) if type(tree.value) is int else np.asarray(tree.value)
     if isinstance(tree.value, bool):
         return _Bound(_Kind.FLAG, lambda _: constant)
     if isinstance(tree.value, str):
@@ -200,12 +222,28 @@ def _literal(tree: Literal) -> _Bound:
 def _check_comparable(
     left: _Bound, left_tree: Expression, comparator: str, right: _Bound, right_tree: Expression
 ) -> None:
-    if left.kind is not right.kind:
+    if _Kind.TEXT in (left.kind, right.kind):
+        _check_text(left, left_tree, right, right_tree)
+    elif left.kind is not right.kind:
         hint = "an option is compared with its name in quotes" if _Kind.OPTION in (left.kind, right.kind) else None
         raise WhereError(f"{left.kind} compared with {right.kind}", right_tree.at, hint=hint)
     if left.kind is not _Kind.NUMBER and comparator not in ("==", "!="):
         raise WhereError(f"{left.kind} has no order", left_tree.at, came=f"'{comparator}'", allowed="== and !=")
+    if _Kind.TEXT in (left.kind, right.kind):
+        return
     for one, tree, other in ((left, left_tree, right), (right, right_tree, left)):
         if isinstance(tree, Literal) and isinstance(tree.value, str) and tree.value not in other.options:
             allowed, hint = f"one of {', '.join(other.options)}", near_miss(tree.value, other.options)
             raise WhereError("no such option", tree.at, came=f"'{one.options[0]}'", allowed=allowed, hint=hint)
+
+
+def _check_text(left: _Bound, left_tree: Expression, right: _Bound, right_tree: Expression) -> None:
+    for one, tree in ((left, left_tree), (right, right_tree)):
+        if one.kind is not _Kind.TEXT and not (isinstance(tree, Literal) and isinstance(tree.value, str)):
+            came = f"{_text_of(tree.value)}" if isinstance(tree, Literal) else None
+            hint = "a text is compared with a text in quotes" if came is None else f"write '{came}' in quotes"
+            raise WhereError(f"{one.kind} compared with a text", tree.at, hint=hint)
+
+
+def _text_of(value: float | str | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from henad_web.errors import ParamError, ProblemList
+from henad_web.explore.numbers import EXACT_LIMIT
 from henad_web.explore.spec import FactorSpec, LevelSpec, SpecValue, ValueLevels
 from henad_web.importers.names import NameMap, Place
 
 __all__ = ["Variables", "levels_of", "single_value", "split_blocks", "whole_if_exact"]
-
-_EXACT_LIMIT = 2**53
 
 Variables = list[tuple[str, LevelSpec]]
 """Parameter ids with their levels, in order."""
@@ -44,7 +43,7 @@ def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place,
 
 def whole_if_exact(number: float) -> int | float:
     """Return a whole `number` as an integer where every number of its size is one that a double holds."""
-    return int(number) if number.is_integer() and abs(number) < _EXACT_LIMIT else number
+    return int(number) if number.is_integer() and abs(number) < EXACT_LIMIT else number
 
 
 def single_value(levels: LevelSpec) -> SpecValue | None:

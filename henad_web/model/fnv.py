@@ -5,18 +5,25 @@ Owns how numbers, texts and parameter values become bytes. What is written in wh
 
 from __future__ import annotations
 
-import struct
-
-from henad_web.model.f32 import f32_bits
+from henad_web.model.decimals import f32_bits, f64_bits
 from henad_web.model.params import Param, ParamKind, ParamValue
 
-__all__ = ["FNV_BASIS", "FNV_PRIME", "Fnv1a64", "fnv1a64"]
+__all__ = ["FNV_BASIS", "FNV_PRIME", "KIND_TAGS", "Fnv1a64", "fnv1a64"]
 
 FNV_BASIS = 0xCBF29CE484222325
 FNV_PRIME = 0x100000001B3
 _MASK = 2**64 - 1
 _ZERO_RUN = tuple(pow(FNV_PRIME, count, 2**64) for count in range(9))
-_TAGS = {ParamKind.F32: 0, ParamKind.U32: 1, ParamKind.BOOL: 2, ParamKind.CHOICE: 3}
+KIND_TAGS = {
+    ParamKind.F32: 0,
+    ParamKind.U32: 1,
+    ParamKind.BOOL: 2,
+    ParamKind.CHOICE: 3,
+    ParamKind.F64: 4,
+    ParamKind.I64: 5,
+    ParamKind.TEXT: 6,
+}
+"""The byte that stands for a kind before its numbers."""
 
 
 class Fnv1a64:
@@ -62,22 +69,27 @@ class Fnv1a64:
 
     def f64(self, number: float) -> Fnv1a64:
         """Write the bits of a double."""
-        return self.u64(int.from_bytes(struct.pack("<d", number), "little"))
+        return self.u64(f64_bits(number))
 
     def value(self, param: Param, value: ParamValue) -> Fnv1a64:
-        """Write a canonical value of `param`: the tag of its kind, then its bits, number, 0 or 1, or index."""
-        return self.byte(_TAGS[param.kind]).u64(value_bits(param, value))
+        """Write a canonical value of `param`: the tag of its kind, then the value by `bare_value`."""
+        return self.byte(KIND_TAGS[param.kind]).bare_value(param, value)
+
+    def bare_value(self, param: Param, value: ParamValue) -> Fnv1a64:
+        """Write a canonical value of `param`: its bits, number (two's complement), 0 or 1, index, or text."""
+        return self.text(str(value)) if param.kind is ParamKind.TEXT else self.u64(_value_bits(param, value))
 
     def hex(self) -> str:
         """Return the hash as 16 lower-case hexadecimal digits."""
         return f"{self.value_int:016x}"
 
 
-def value_bits(param: Param, value: ParamValue) -> int:
-    """Return the number that stands for the canonical `value` of `param` in a hash."""
+def _value_bits(param: Param, value: ParamValue) -> int:
     if param.kind is ParamKind.CHOICE:
         return param.options.index(str(value))
-    return f32_bits(float(value)) if param.kind is ParamKind.F32 else int(value)
+    if param.kind is ParamKind.F32:
+        return f32_bits(float(value))
+    return f64_bits(float(value)) if param.kind is ParamKind.F64 else int(value) & _MASK
 
 
 def fnv1a64(data: bytes) -> int:

@@ -1,7 +1,7 @@
 """What a parameter is: its kind, bounds and default, and how a text or a Python value becomes one of its values.
 
-A value in canonical form is a float that single precision holds exactly (f32), an int (u32), a bool, or the name of
-an option (choice). This module never decides what a value does to a model.
+A value in canonical form is a float that single precision holds exactly (f32), any finite float (f64), an int (u32,
+i64), a bool, the name of an option (choice) or a text. This module never decides what a value does to a model.
 """
 
 from __future__ import annotations
@@ -18,18 +18,42 @@ from typing import TypeVar
 import numpy as np
 
 from henad_web.errors import ModelDefinitionError, ParamError, near_miss
-from henad_web.model.f32 import f32_from_text, f32_text
+from henad_web.model.decimals import f32_from_text, f32_text, f64_from_text, f64_text
 
-__all__ = ["Apply", "Format", "Param", "ParamKind", "ParamValue", "boolean", "choice", "f32", "u32"]
+__all__ = [
+    "MAX_TEXT_LENGTH",
+    "Apply",
+    "Format",
+    "Param",
+    "ParamKind",
+    "ParamValue",
+    "boolean",
+    "choice",
+    "f32",
+    "f64",
+    "i64",
+    "text",
+    "u32",
+]
 
 ParamValue = float | int | bool | str
-"""A canonical value: float for f32, int for u32, bool for bool, the option's name for choice."""
+"""A canonical value: float for f32 and f64, int for u32 and i64, bool for bool, str for choice and text."""
 
 _Number = TypeVar("_Number", int, float)
 _U32_MAX = 2**32 - 1
-_BEYOND_EVERY_KIND = 2**128
-"""From here on integers are infinite in single precision; Python writes none of thousands of digits."""
+_I64_MIN, _I64_MAX = -(2**63), 2**63 - 1
+_BEYOND_EVERY_KIND = 2**1024
+"""From here on integers are infinite in double precision; Python writes none of thousands of digits."""
 _UNSIGNED = re.compile(r"\+?[0-9]+")
+_SIGNED = re.compile(r"[+-]?[0-9]+")
+_MOST_DIGITS = 20
+"""Digits and sign of the longest whole number of any kind; a longer text is not even read as one."""
+
+MAX_TEXT_LENGTH = 200
+"""Most characters of a text: tables of a million rows hold it in fixed width."""
+
+_NOT_ONE_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class ParamKind(StrEnum):
@@ -39,6 +63,24 @@ class ParamKind(StrEnum):
     U32 = "u32"
     BOOL = "bool"
     CHOICE = "choice"
+    F64 = "f64"
+    I64 = "i64"
+    TEXT = "text"
+
+    @property
+    def is_real(self) -> bool:
+        """Whether its values are floats."""
+        return self in (ParamKind.F32, ParamKind.F64)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self in (ParamKind.U32, ParamKind.I64)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers, which have bounds and an order."""
+        return self.is_real or self.is_whole
 
 
 class Apply(StrEnum):
@@ -57,16 +99,16 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Param:
-    """One parameter of a model. Made by `f32`, `u32`, `boolean` and `choice`.
+    """One parameter of a model. Made by `f32`, `u32`, `f64`, `i64`, `boolean`, `choice` and `text`.
 
     Attributes:
         id: Name in specs and files.
         label: Name shown to people.
         kind: Type of its values.
         default: Canonical default value.
-        min: Smallest value, included; None for bool and choice.
-        max: Largest value, included; None for bool and choice.
-        step: Step of a slider (f32 only), None for none.
+        min: Smallest value, included; None for kinds that are no numbers.
+        max: Largest value, included; None for kinds that are no numbers.
+        step: Step of a slider (f32 and f64 only), None for none.
         options: Names of a choice's options in order, empty for other kinds.
         apply: When a changed value takes effect.
         format: How a value is shown.
@@ -90,31 +132,31 @@ class Param:
             return "true or false"
         if self.kind is ParamKind.CHOICE:
             return f"one of {', '.join(self.options)}"
-        low, high = self.min, self.max
-        if self.kind is ParamKind.F32 and low is not None and high is not None:
-            return f"{f32_text(low)} to {f32_text(high)}"
-        return f"{low} to {high}"
+        if self.min is None or self.max is None:
+            return f"a text of 1 to {MAX_TEXT_LENGTH} characters in one line, no blanks at its ends"
+        return f"{self.text(self.min)} to {self.text(self.max)}"
 
     def parse(self, text: str) -> ParamValue:
-        """Return the canonical value that `text` stands for; blanks around it do not count.
+        """Return the canonical value that `text` stands for; blanks around it do not count, and a text has none.
 
         Raises:
             ParamError: `text` is not of the parameter's kind, or its value is out of range.
         """
+        if self.kind is ParamKind.TEXT:
+            return self._checked_text(text)
         stripped = text.strip()
-        if self.kind is ParamKind.F32:
-            return self._parse_f32(stripped)
-        if self.kind is ParamKind.U32:
-            return self._parse_u32(stripped)
-        if self.kind is ParamKind.BOOL:
-            return self._parse_bool(stripped)
-        return self._parse_choice(stripped)
+        if self.kind.is_real:
+            return self._parse_real(stripped)
+        if self.kind.is_whole:
+            return self._parse_whole(stripped)
+        return self._parse_bool(stripped) if self.kind is ParamKind.BOOL else self._parse_choice(stripped)
 
     def coerce(self, value: object) -> ParamValue:
         """Return `value`, a Python or numpy value, in canonical form.
 
         A text goes through `parse`, a float through its shortest text (so that 0.05 is the single-precision 0.05), a
-        whole number is taken as an f32, a u32 or the index of an option.
+        whole number is taken as any number or as the index of an option. A number is no text: ``8`` and ``8.0`` are
+        one number and two texts.
 
         Raises:
             ParamError: `value` is of another kind or out of range.
@@ -126,45 +168,55 @@ class Param:
             if self.kind is ParamKind.BOOL:
                 return flag
         elif isinstance(value, numbers.Integral):
-            if self.kind is not ParamKind.BOOL:
+            if self.kind not in (ParamKind.BOOL, ParamKind.TEXT):
                 return self._of_integer(operator.index(value))
-        elif isinstance(value, numbers.Real) and self.kind is ParamKind.F32:
-            return self._parse_f32(repr(float(value)))
-        came = str(value).lower() if flag is not None else repr(value)
-        raise self._error(_WRONG_KIND[self.kind], came, self._hint_for(value))
+        elif isinstance(value, numbers.Real) and self.kind.is_real:
+            return self._parse_real(repr(float(value)))
+        raise self._error(_WRONG_KIND[self.kind], _came(value), self._hint_for(value))
 
     def text(self, value: ParamValue) -> str:
         """Return the canonical `value` as text: the shortest number that reads back, true/false, or the option."""
         if self.kind is ParamKind.F32:
             return f32_text(float(value))
+        if self.kind is ParamKind.F64:
+            return f64_text(float(value))
         if self.kind is ParamKind.BOOL:
             return "true" if value else "false"
         return str(value)
 
     def _of_integer(self, number: int) -> ParamValue:
         if abs(number) >= _BEYOND_EVERY_KIND:
-            raise self._error("out of range", f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}")
-        if self.kind is ParamKind.U32:
+            raise self._error("out of range", _came(number))
+        if self.kind.is_whole:
             return self._in_range(number, str(number))
         return self.parse(str(number))
 
-    def _parse_f32(self, text: str) -> float:
-        number = f32_from_text(text)
+    def _parse_real(self, text: str) -> float:
+        read = f32_from_text if self.kind is ParamKind.F32 else f64_from_text
+        number = read(text)
         if number is None:
             point = text.replace(",", ".")
-            hint = f"did you mean '{point}'?" if f32_from_text(point) is not None else None
+            hint = f"did you mean '{point}'?" if read(point) is not None else None
             raise self._error("not a number", repr(text), hint)
         return self._in_range(number, text)
 
-    def _parse_u32(self, text: str) -> int:
-        if not _UNSIGNED.fullmatch(text):
-            number = f32_from_text(text)
-            whole = number is not None and number >= 0 and number.is_integer()
-            hint = f"write {int(number)}" if whole and number is not None else None
+    def _parse_whole(self, text: str) -> int:
+        is_signed = self.kind is ParamKind.I64
+        if not (_SIGNED if is_signed else _UNSIGNED).fullmatch(text):
+            number = f64_from_text(text)
+            is_near = number is not None and number.is_integer() and _I64_MIN <= number <= _I64_MAX
+            hint = f"write {int(number)}" if is_near and number is not None and (is_signed or number >= 0) else None
             raise self._error("not a whole number", repr(text), hint)
-        if len(text) > 20:
+        if len(text) > _MOST_DIGITS:
             raise self._error("out of range", text)
         return self._in_range(int(text), text)
+
+    def _checked_text(self, text: str) -> str:
+        wrong = _text_fault(text)
+        if wrong is not None:
+            came = repr(text if len(text) <= MAX_TEXT_LENGTH else f"{text[:40]}...")
+            raise self._error(wrong, came)
+        return text
 
     def _parse_bool(self, text: str) -> bool:
         if text not in ("true", "false"):
@@ -186,9 +238,12 @@ class Param:
         return number
 
     def _hint_for(self, value: object) -> str | None:
-        if self.kind is ParamKind.U32 and isinstance(value, numbers.Real) and float(value).is_integer():
-            return f"write {int(float(value))}"
-        return None
+        if not isinstance(value, numbers.Real):
+            return None
+        if self.kind is ParamKind.TEXT:
+            return f'write "{_came(value)}" in quotes'
+        is_whole = self.kind.is_whole and float(value).is_integer()
+        return f"write {int(float(value))}" if is_whole else None
 
     def _error(self, wrong: str, came: str, hint: str | None = None) -> ParamError:
         return ParamError(self.id, wrong, came=came, allowed=self.allowed, hint=hint)
@@ -199,6 +254,9 @@ _WRONG_KIND = {
     ParamKind.U32: "not a whole number",
     ParamKind.BOOL: "neither true nor false",
     ParamKind.CHOICE: "neither an option nor its index",
+    ParamKind.F64: "not a number",
+    ParamKind.I64: "not a whole number",
+    ParamKind.TEXT: "not a text",
 }
 
 
@@ -248,6 +306,70 @@ def u32(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
     return _bounded(Param(id=id, label=label, kind=ParamKind.U32, default=default, min=min, max=max, apply=apply))
 
 
+def f64(
+    id: str,
+    label: str,
+    default: float,
+    min: float,
+    max: float,
+    *,
+    step: float | None = None,
+    apply: Apply = Apply.LIVE,
+    format: Format = Format.PLAIN,
+) -> Param:
+    """Declare a double-precision parameter between `min` and `max`, both included.
+
+    Raises:
+        ModelDefinitionError: The bounds are not finite or reversed, or `default` lies outside them.
+    """
+    value, low, high = (float(number) + 0.0 for number in (default, min, max))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not finite")
+    kind = ParamKind.F64
+    return _bounded(
+        Param(id=id, label=label, kind=kind, default=value, min=low, max=high, step=step, apply=apply, format=format)
+    )
+
+
+def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply = Apply.LIVE) -> Param:
+    """Declare a whole-number parameter between `min` and `max`, both included and within -2^63 to 2^63 - 1.
+
+    Raises:
+        ModelDefinitionError: The bounds are reversed or do not fit, or `default` lies outside them.
+    """
+    if min < _I64_MIN or max > _I64_MAX:
+        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not within {_I64_MIN} to {_I64_MAX}")
+    return _bounded(Param(id=id, label=label, kind=ParamKind.I64, default=default, min=min, max=max, apply=apply))
+
+
+def text(id: str, label: str, default: str, *, apply: Apply = Apply.LIVE) -> Param:
+    """Declare a parameter that is a text of one line, such as a rule, a name or a path.
+
+    A text survives every file a study is written to, and so it is 1 to `MAX_TEXT_LENGTH` characters without control
+    characters, and without blanks at its ends, which readers of tables take off. The empty text is none: in a table of
+    one column it would be a blank line, and in others a value that is not there.
+
+    Raises:
+        ModelDefinitionError: `default` is no such text.
+    """
+    wrong = _text_fault(default)
+    if wrong is not None:
+        raise ModelDefinitionError(f"parameter '{id}': default {default!r} is {wrong}")
+    return Param(id=id, label=label, kind=ParamKind.TEXT, default=default, apply=apply)
+
+
+def _text_fault(text: str) -> str | None:
+    if not text:
+        return "an empty text"
+    if _HALF_CHARACTER.search(text):
+        return "a text with half of a surrogate pair, which is no character"
+    if _NOT_ONE_LINE.search(text):
+        return "a text with a line break or another control character"
+    if text != text.strip():
+        return "a text with blanks at an end"
+    return f"a text of {len(text)} characters" if len(text) > MAX_TEXT_LENGTH else None
+
+
 def boolean(id: str, label: str, default: bool, *, apply: Apply = Apply.LIVE) -> Param:
     """Declare a true-or-false parameter."""
     return Param(id=id, label=label, kind=ParamKind.BOOL, default=default, apply=apply)
@@ -285,6 +407,15 @@ def _bounded(param: Param) -> Param:
     if low is None or high is None or isinstance(default, str) or not low <= default <= high:
         raise ModelDefinitionError(f"parameter '{param.id}': default {default} is not within {low} to {high}")
     return param
+
+
+def _came(value: object) -> str:
+    number = operator.index(value) if isinstance(value, numbers.Integral) else 0
+    if abs(number) >= _BEYOND_EVERY_KIND:
+        return f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}"
+    if isinstance(value, numbers.Real) and _as_flag(value) is None:
+        return str(value)
+    return repr(value) if _as_flag(value) is None else str(value).lower()
 
 
 def _as_flag(value: object) -> bool | None:

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from henad_web.errors import ParamError, near_miss
 from henad_web.model.actions import Action
-from henad_web.model.f32 import f32_text
-from henad_web.model.fnv import Fnv1a64, value_bits
+from henad_web.model.decimals import f32_text
+from henad_web.model.fnv import KIND_TAGS, Fnv1a64
 from henad_web.model.params import Param, ParamKind, ParamValue
 from henad_web.model.stats import Stat
 
@@ -136,15 +136,14 @@ class ModelSchema:
 
 
 def _write_param(hash: Fnv1a64, param: Param) -> None:
-    tag = {ParamKind.F32: 0, ParamKind.U32: 1, ParamKind.BOOL: 2, ParamKind.CHOICE: 3}[param.kind]
-    hash.byte(tag)
+    hash.byte(KIND_TAGS[param.kind])
     if param.min is not None and param.max is not None:
-        hash.u64(value_bits(param, param.min)).u64(value_bits(param, param.max))
+        hash.bare_value(param, param.min).bare_value(param, param.max)
     if param.kind is ParamKind.CHOICE:
         hash.u64(len(param.options))
         for option in param.options:
             hash.text(option)
-    hash.u64(value_bits(param, param.default))
+    hash.bare_value(param, param.default)
 
 
 def _param_document(index: int, param: Param) -> dict[str, object]:

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.model.f32 import f32_text as _f32_text
+from henad_web.model.decimals import WHOLE_LIMIT, f64_text
+from henad_web.model.decimals import f32_text as _f32_text
 
 __all__ = [
-    "WHOLE_LIMIT",
     "column_texts",
     "csv_field",
     "csv_line",
@@ -24,9 +24,6 @@ __all__ = [
     "milliseconds_text",
     "number_text",
 ]
-
-WHOLE_LIMIT = 1e15
-"""Whole numbers below this magnitude are written as integers; every one of them is exact in a double."""
 
 _FEW = 32
 """Up to so many numbers one by one are faster than a look at the whole column (measured: 20 microseconds for that)."""
@@ -40,18 +37,7 @@ def number_text(number: float) -> str:
     The digits are the fewest that read back as the same double.
     """
     number = float(number)
-    if number.is_integer():
-        if -WHOLE_LIMIT < number < WHOLE_LIMIT:
-            return str(int(number))
-    elif not math.isfinite(number):
-        return ""
-    else:
-        # repr has the same digits as format_float_positional and is five times faster; only its exponents
-        # differ.
-        text = repr(number)
-        if "e" not in text:
-            return text
-    return np.format_float_positional(number, unique=True, trim="-")
+    return f64_text(number) if math.isfinite(number) else ""
 
 
 def f32_text(number: float) -> str:

@@ -36,7 +36,7 @@ class RecordedRun:
         run: Which run of the plan.
         block: Block of its config.
         run_key: 16 hex digits that name its results.
-        params: Canonical value of every parameter, by id.
+        params: Value of every parameter as the table has it, by id: of an f32 the decimal written there.
         action_ticks: Tick of every action entry, by its name.
         status: How it ended.
         stop_reason: Why it stepped no further.
@@ -195,7 +195,7 @@ class RecordedRuns:
         return self._data[position]
 
     def param(self, id: str) -> Column:
-        """Return the values of the parameter `id`: float32, int64, bool or text.
+        """Return the values of the parameter `id`: float64, int64, bool or text.
 
         Raises:
             MissingColumnError: There is no such parameter.

@@ -7,6 +7,7 @@ fault, and all of its series. Writes nothing and never touches the files.
 from __future__ import annotations
 
 import csv
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 from henad_web.errors import UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
+from henad_web.model.params import ParamKind
 from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.numbers import number_text
@@ -34,6 +36,8 @@ __all__ = ["Difference", "Verification", "VerifyReport", "chosen_runs", "verify_
 
 SLICE_STEPS = 64
 """Steps between two moments at which a caller of `Verification.advance` gets its turn."""
+
+_WHOLE = re.compile(r"-?[0-9]+")
 
 _MOST_LISTED = 20
 
@@ -155,6 +159,7 @@ class Verification:
         self._measure = MeasurePlan.bind(self._plan, results.stat_columns)
         self._table = RunsTable(self._plan, results.reducer_columns)
         self._rows = _recorded_rows(results, self._run_ids)
+        self._texts = {param.id for param in self._plan.schema.params if param.kind is ParamKind.TEXT}
         self._left = list(reversed(self._run_ids))
         self._cursor: RunCursor | None = None
         self._cells, self._differences = 0, list[Difference]()
@@ -189,7 +194,8 @@ class Verification:
         rerun = next(csv.reader([line]))
         for place, name, recorded, text in _result_cells(self._results, self._rows[run_id], rerun):
             self._cells += 1
-            if not _is_equal(recorded, text, is_last=place == len(rerun) - 1):
+            is_text = name in self._texts
+            if not _is_equal(recorded, text, is_text=is_text, is_last=place == len(rerun) - 1):
                 self._differences.append(Difference(run_id, RUNS, name, None, recorded, text))
         self._compare_series(run_id, outcome.series)
 
@@ -229,13 +235,13 @@ def _result_cells(
             yield place, name, mine, other
 
 
-def _is_equal(recorded: str, rerun: str, *, is_last: bool) -> bool:
+def _is_equal(recorded: str, rerun: str, *, is_text: bool, is_last: bool) -> bool:
     if is_last:
         return masked_note(recorded) == masked_note(rerun)
     if recorded == rerun:
         return True
     # Another writer may spell a number otherwise; whole numbers must agree to the digit.
-    if not recorded or not rerun or (recorded.isdigit() and rerun.isdigit()):
+    if is_text or not recorded or not rerun or (_WHOLE.fullmatch(recorded) and _WHOLE.fullmatch(rerun)):
         return False
     try:
         return float(recorded) == float(rerun)

@@ -26,7 +26,7 @@ def test_pandas_runs_hold_every_column_typed_and_in_order(results: hw.ResultSet)
     assert list(frame.columns) == list(results.runs.columns)
     assert len(frame) == 4
     assert frame["seed"].dtype == np.uint64
-    assert frame["infection_rate"].dtype == np.float32
+    assert frame["infection_rate"].dtype == np.float64
     assert frame["status"].dtype == "category"
     assert frame["Infected:final"].tolist() == [135, 156, 114, 126]
     assert frame.attrs["plan_hash"] == results.manifest.plan.plan_hash
@@ -66,7 +66,7 @@ def test_xarray_lays_series_out_by_config_replicate_and_tick(results: hw.ResultS
     for run in results.runs:
         cell = data["Infected"].sel(config=run.run.config_id, replicate=run.run.rep)
         assert cell.values.tolist() == results.series(run.run.run_id)["Infected"].tolist()
-    assert data["infection_rate"].values.tolist() == [np.float32(0.2), np.float32(0.4)]
+    assert data["infection_rate"].values.tolist() == [0.2, 0.4]
     assert data["Infected:final"].values.tolist() == [[135, 156], [114, 126]]
     assert (data["tick"].attrs["units"], data["wall_ms"].attrs["units"]) == ("tick", "ms")
     assert data["infection_rate"].attrs["long_name"] == "Infection Rate"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.errors import ModelDefinitionError, ParamError
-from henad_web.model.f32 import f32_from_text, f32_text
+from henad_web.model.decimals import f32_from_text, f32_text
 from henad_web.model.params import Apply, Format, Param, ParamKind, boolean, choice, f32, u32
 
 RATE = f32("rate", "Rate", 0.3, 0, 1, step=0.01)

@@ -63,8 +63,8 @@ def test_rows_are_typed_columns_in_the_order_of_the_file(files: dict[str, bytes]
     assert runs["run_id"].tolist() == [0, 1, 2, 3, 4, 5]
     assert runs["rep"].tolist() == [0, 1, 0, 1, 0, 1]
     assert runs["seed"].dtype == np.uint64
-    assert runs["infection_rate"].tolist() == [np.float32(rate) for rate in (0.2, 0.2, 0.4, 0.4, 0.6, 0.6)]
-    assert runs["infection_rate"].dtype == np.float32
+    assert runs["infection_rate"].tolist() == [0.2, 0.2, 0.4, 0.4, 0.6, 0.6]
+    assert runs["infection_rate"].dtype == np.float64
     assert runs["action.seed_outbreak"].tolist() == [6, 6, 12, 12, 18, 18]
     assert set(runs["status"].tolist()) == {"ok"}
     assert dict(runs)["Infected:max"].dtype == np.float64
@@ -76,7 +76,7 @@ def test_a_row_is_a_record_of_the_planned_run(files: dict[str, bytes]) -> None:
         row = results.runs.run(run.run_id)
         assert row.run == run
         assert row.run_key == results.plan.run_key(run)
-        assert tuple(row.params.values()) == results.plan.configs[run.config_id].params
+        assert results.plan.schema.values(row.params) == results.plan.configs[run.config_id].params
         assert tuple(row.action_ticks.values()) == results.plan.configs[run.config_id].action_ticks
     assert [row.run.run_id for row in results.runs] == [0, 1, 2, 3, 4, 5]
 

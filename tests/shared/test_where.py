@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from henad_web.explore.plan import Plan
 from henad_web.explore.shown_numbers import shown_numbers
 from henad_web.explore.spec import ActionSpec, BlockSpec, RunSettings
+from henad_web.explore.warnings import ActionAfterEnd
 from henad_web.explore.where import MAX_DEPTH, WhereError, parse_where
-from henad_web.model.f32 import f32_text
+from henad_web.model.decimals import f32_text
 from tests.shared.schemas import ALL, block, move, only_problem, plan_of, span, table, values, vary
 
 
@@ -123,7 +124,7 @@ def test_configs_that_are_kept_have_the_keys_they_have_elsewhere() -> None:
 def test_warnings_count_only_what_is_kept() -> None:
     moved = block(vary("size", values(1, 2, 3)), move("pulse", values(5, 50)))
     plan = plan_of(msgspec.structs.replace(moved, where="size != 2"), run=RunSettings(steps=40))
-    assert [each.config_count for each in plan.warnings()] == [2]
+    assert plan.warnings() == (ActionAfterEnd("pulse", 50, 40, 2),)
 
 
 @pytest.mark.parametrize(

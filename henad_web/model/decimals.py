@@ -1,6 +1,6 @@
-"""Single-precision numbers as text and back, each rounded exactly once.
+"""Numbers of single and double precision as decimal text and back, each rounded exactly once.
 
-Owns the two conversions that every f32 parameter goes through. Knows nothing of parameters, bounds or files.
+Owns the conversions that every f32 and f64 parameter goes through. Knows nothing of parameters, bounds or files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from decimal import Decimal
 
 import numpy as np
 
-__all__ = ["f32_bits", "f32_from_text", "f32_text"]
+__all__ = ["WHOLE_LIMIT", "f32_bits", "f32_from_text", "f32_text", "f64_bits", "f64_from_text", "f64_text"]
+
+WHOLE_LIMIT = 1e15
+"""Whole numbers below this magnitude are written as integers; every one of them is exact in a double."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
@@ -51,3 +54,29 @@ def f32_text(value: float) -> str:
 def f32_bits(value: float) -> int:
     """Return the 32 bits of the single-precision `value` as an unsigned integer."""
     return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def f64_from_text(text: str) -> float | None:
+    """Return the double nearest to the decimal `text`; None when it is no number.
+
+    What holds of zeros, numbers too large, ``inf`` and ``nan`` is as in `f32_from_text`.
+    """
+    if _NUMBER.fullmatch(text) or _NOT_FINITE.fullmatch(text):
+        return float(text) + 0.0
+    return None
+
+
+def f64_text(value: float) -> str:
+    """Return the shortest decimal that reads back as the finite double `value`: positional, ``0`` for -0."""
+    if value.is_integer() and -WHOLE_LIMIT < value < WHOLE_LIMIT:
+        return str(int(value))
+    # repr has the same digits as format_float_positional and is five times faster; only its exponents differ.
+    text = repr(value)
+    if "e" not in text and not text.endswith(".0"):
+        return text
+    return np.format_float_positional(value, unique=True, trim="-")
+
+
+def f64_bits(value: float) -> int:
+    """Return the 64 bits of the double `value` as an unsigned integer."""
+    return int.from_bytes(struct.pack("<d", value), "little")
