@@ -66,7 +66,7 @@ class ResolvedBlock:
         try:
             design = FilteredDesign.of(self.design, self.targets, self.where, base)
         except WhereError as error:
-            _add_where_problem(error, ("block", position), problems)
+            error.add_to(problems, ("block", position), "where")
             return self
         if not design.config_count:
             came = f"0 of {grouped(self.design.config_count)} configs"
@@ -113,13 +113,8 @@ def _parsed_where(text: str, table: TablePath, problems: ProblemList) -> Express
     try:
         return parse_where(text)
     except WhereError as error:
-        _add_where_problem(error, table, problems)
+        error.add_to(problems, table, "where")
         return None
-
-
-def _add_where_problem(error: WhereError, table: TablePath, problems: ProblemList) -> None:
-    wrong = f"character {error.at + 1} of the expression: {error.wrong}"
-    problems.add(table, "where", wrong, came=error.came, allowed=error.allowed, hint=error.hint)
 
 
 def _check_samples(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:
@@ -188,7 +183,7 @@ def _bound_where(block: BlockSpec, targets: Targets, table: TablePath, problems:
     try:
         return bind_where(tree, targets)
     except WhereError as error:
-        _add_where_problem(error, table, problems)
+        error.add_to(problems, table, "where")
         return None
 
 

@@ -7,14 +7,17 @@ Nothing is computed here that a plan keeps, except the values and action ticks s
 from __future__ import annotations
 
 import math
+import re
 
 from henad_web.errors import ParamError, ProblemList, near_miss
 from henad_web.explore.columns import names_a_statistic
-from henad_web.explore.conditions import Comparison
+from henad_web.explore.comparisons import Comparison
+from henad_web.explore.conditions import CompoundStop, column_text, condition_text, understood_stop
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.numbers import MAX_U64
 from henad_web.explore.reducers import KIND_FORMS, parse_kind
-from henad_web.explore.spec import BlockSpec, StopSpec, SweepSpec
+from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpec
+from henad_web.explore.where import WhereError
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema
 
@@ -105,7 +108,33 @@ def check_columns(spec: SweepSpec, labels: tuple[str, ...], problems: ProblemLis
             problems.add(place, "kinds", str(error), came=f"'{reducer.kind}'", allowed=KIND_FORMS)
 
 
-def _check_stop(stop: StopSpec, labels: tuple[str, ...], known: str, problems: ProblemList) -> None:
+def _check_stop(stop: StopSpec | StopExpression, labels: tuple[str, ...], known: str, problems: ProblemList) -> None:
+    table = ("run", "stop")
+    if not 0 <= stop.min_tick <= MAX_U64:
+        problems.add(table, "min_tick", "not a tick", came=str(stop.min_tick), allowed="0 to 2^64 - 1")
+    try:
+        understood = understood_stop(stop, labels)
+    except WhereError as error:
+        error.add_to(problems, table, "condition", _quoting_hint(condition_text(stop), labels))
+        return
+    if isinstance(understood, CompoundStop):
+        for name in understood.names:
+            if not names_a_statistic(name.name, labels):
+                came, hint = f"'{name.name}'", near_miss(name.name, labels)
+                unknown = WhereError("no such statistic", name.at, came=came, allowed=known, hint=hint)
+                unknown.add_to(problems, table, "condition", _quoting_hint(condition_text(stop), labels))
+    else:
+        _check_comparison(understood, labels, known, problems)
+
+
+def _quoting_hint(condition: str, labels: tuple[str, ...]) -> str | None:
+    """Return how to write a label that stands in `condition` and that an expression does not take for a name."""
+    outside = re.sub(r"""'[^']*'|"[^"]*\"""", "", condition)
+    found = (label for label in labels if label in outside and column_text(label) != label)
+    return next((f"such a column stands in quotes: {column_text(label)}" for label in found), None)
+
+
+def _check_comparison(stop: StopSpec, labels: tuple[str, ...], known: str, problems: ProblemList) -> None:
     table = ("run", "stop")
     if not names_a_statistic(stop.column, labels):
         hint = near_miss(stop.column, labels)
@@ -116,8 +145,6 @@ def _check_stop(stop: StopSpec, labels: tuple[str, ...], known: str, problems: P
     if not math.isfinite(stop.threshold):
         came = repr(stop.threshold)
         problems.add(table, "condition", "threshold not finite", came=came, allowed="a finite number")
-    if not 0 <= stop.min_tick <= MAX_U64:
-        problems.add(table, "min_tick", "not a tick", came=str(stop.min_tick), allowed="0 to 2^64 - 1")
 
 
 def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: ProblemList) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.explore.conditions import Comparison
+from henad_web.explore.comparisons import Comparison
 from henad_web.explore.reducers import Kind, Reduction
 
 __all__ = ["ColumnTotals", "Crossing", "Fold", "WindowMean", "fold_of"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from henad_web.explore.conditions import CompoundStop
 from henad_web.explore.reducers import parse_kind
 from henad_web.model.fnv import Fnv1a64
 
@@ -19,13 +20,14 @@ __all__ = ["plan_head", "results_fingerprint", "run_key", "write_config"]
 
 def results_fingerprint(plan: Plan) -> Fnv1a64:
     """Return the hash of everything all runs of `plan` share: model, length, stop, measuring, action ids."""
-    run, measure = plan.spec.run, plan.spec.measure
+    run, measure, stop = plan.spec.run, plan.spec.measure, plan.stop
     fnv = Fnv1a64().text("henad.results.2").u64(int(plan.schema.schema_hash, 16)).u64(run.warmup).u64(run.steps)
-    if run.stop is None:
+    if stop is None:
         fnv.byte(0)
+    elif isinstance(stop, CompoundStop):
+        fnv.byte(2).text(stop.text).u64(stop.min_tick)
     else:
-        fnv.byte(1).text(run.stop.column).text(run.stop.comparison)
-        fnv.f64(run.stop.threshold + 0.0).u64(run.stop.min_tick)
+        fnv.byte(1).text(stop.column).text(stop.comparison).f64(stop.threshold + 0.0).u64(stop.min_tick)
     fnv.u64(measure.stats_every).u64(measure.series_cadence).byte(int(measure.default_reducers))
     fnv.u64(len(measure.reducers))
     for reducer in measure.reducers:

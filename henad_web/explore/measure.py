@@ -7,7 +7,7 @@ step a model and does not know where results are written.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from henad_web.errors import PlanError, ProblemList, StatsShapeError, near_miss
 from henad_web.explore.columns import default_columns, resolve_column
-from henad_web.explore.conditions import Comparison
+from henad_web.explore.comparisons import Comparison
+from henad_web.explore.conditions import CompoundStop
 from henad_web.explore.folds import ColumnTotals, Fold, fold_of
 from henad_web.explore.outcomes import Series
 from henad_web.explore.reducers import DEFAULT_KINDS, Reduction, parse_kind
+from henad_web.explore.spec import StopSpec
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -47,19 +49,28 @@ class BoundReducer:
 
 @dataclass(frozen=True, slots=True)
 class BoundStop:
-    """A stop condition tied to a column.
+    """A stop condition tied to columns.
 
     Attributes:
-        column: Name of the column.
-        holds: The comparison; False for NaN.
-        threshold: What the column is compared with.
+        stop: The condition.
+        places: Position of the column that each name in it means.
         min_tick: First tick at which it may end a run.
     """
 
-    column: str
-    holds: Callable[[float, float], bool]
-    threshold: float
+    stop: StopSpec | CompoundStop
+    places: Mapping[str, int]
     min_tick: int
+
+    def condition(self) -> Callable[[Sequence[float]], bool]:
+        """Return whether it is satisfied by a sample, given as its values in the order of the columns.
+
+        A comparison with NaN never is.
+        """
+        if isinstance(self.stop, CompoundStop):
+            return self.stop.over(self.places)
+        place, compare, threshold = self.places[self.stop.column], self.stop.comparison, self.stop.threshold
+        holds = Comparison(compare).holds
+        return lambda row: holds(row[place], threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,14 +161,16 @@ def _bind_reducers(plan: Plan, columns: tuple[str, ...], problems: ProblemList) 
 
 
 def _bind_stop(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> BoundStop | None:
-    stop = plan.spec.run.stop
+    stop = plan.stop
     if stop is None:
         return None
-    resolved = resolve_column(stop.column, columns)
-    if resolved is None:
-        _add_unknown_column(problems, ("run", "stop"), "condition", stop.column, columns)
-        return None
-    return BoundStop(resolved, Comparison(stop.comparison).holds, stop.threshold, stop.min_tick)
+    named = [name.name for name in stop.names] if isinstance(stop, CompoundStop) else [stop.column]
+    resolved = {name: resolve_column(name, columns) for name in named}
+    for name, column in resolved.items():
+        if column is None:
+            _add_unknown_column(problems, ("run", "stop"), "condition", name, columns)
+    places = {name: columns.index(column) for name, column in resolved.items() if column is not None}
+    return BoundStop(stop, places, stop.min_tick)
 
 
 def _add_unknown_column(
@@ -171,6 +184,10 @@ def _add_unknown_column(
         allowed=", ".join(columns) or "none, the model has no statistics",
         hint=near_miss(name, columns),
     )
+
+
+def _never(row: Sequence[float]) -> bool:
+    return False
 
 
 class Sampler:
@@ -189,6 +206,7 @@ class Sampler:
         "_non_finite",
         "_plan",
         "_stop",
+        "_stops",
         "_ticks",
         "_totals",
         "_values",
@@ -199,6 +217,7 @@ class Sampler:
         self._plan = plan
         self._columns = plan.columns
         self._stop = plan.stop
+        self._stops = _never if plan.stop is None else plan.stop.condition()
         self._ticks = array("q")
         self._values = array("d")
         self._folds: list[Fold | None] = [fold_of(reducer.reduction) for reducer in plan.reducers]
@@ -229,7 +248,7 @@ class Sampler:
         stop = self._stop
         if stop is None or tick < stop.min_tick:
             return False
-        return stop.holds(stats[stop.column], stop.threshold)
+        return self._stops(row)
 
     @property
     def non_finite(self) -> tuple[str, int] | None:

@@ -15,6 +15,7 @@ from typing import overload
 from henad_web.errors import ModelMismatchError, PlanError, ProblemList
 from henad_web.explore import checks, hashes
 from henad_web.explore.blocks import MAX_CONFIGS, ResolvedBlock, resolve_block
+from henad_web.explore.conditions import CompoundStop, understood_stop
 from henad_web.explore.designs import FactorialDesign
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.numbers import MAX_U64, grouped
@@ -22,7 +23,7 @@ from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_hash import hash_plan
 from henad_web.explore.roundings import rounded_values
 from henad_web.explore.seeds import derived_design_seed, run_seed
-from henad_web.explore.spec import DesignKind, SweepSpec
+from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec
 from henad_web.explore.warnings import ActionAfterEnd, RoundedValue
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
 from henad_web.model.params import ParamValue
@@ -183,6 +184,12 @@ class Plan:
     def total_ticks(self) -> int:
         """Last tick of a run, ``warmup + steps``."""
         return self.spec.run.warmup + self.spec.run.steps
+
+    @cached_property
+    def stop(self) -> StopSpec | CompoundStop | None:
+        """What ends a run early, as the model's statistics let the spec's text be understood."""
+        stop = self.spec.run.stop
+        return None if stop is None else understood_stop(stop, self.schema.stat_labels)
 
     def run(self, run_id: int) -> PlannedRun:
         """Return the run at `run_id`, 0 to ``run_count - 1``.

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from henad_web.explore.conditions import Comparison, parse_comparison, threshold_text
+from henad_web.explore.comparisons import Comparison, parse_comparison, threshold_text
 
 __all__ = [
     "DEFAULT_KINDS",

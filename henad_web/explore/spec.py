@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from henad_web.errors import Place, Problem, SpecError, near_miss
+from henad_web.errors import Place, Problem, ProblemList, SpecError, near_miss
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -34,6 +34,7 @@ __all__ = [
     "SeedScheme",
     "SeedSettings",
     "SpecValue",
+    "StopExpression",
     "StopSpec",
     "SweepSpec",
     "ValueLevels",
@@ -196,27 +197,49 @@ class StopSpec(_Spec, frozen=True):
     min_tick: int = 0
 
 
+class StopExpression(_Spec, frozen=True):
+    """A condition of several comparisons that ends a run at a sample, not before `min_tick`.
+
+    Attributes:
+        condition: An expression over columns in the grammar of a block's `where`, such as
+            ``not (Infected > 0 or Recovered < 10)``; columns that are no plain words stand in quotes.
+        min_tick: First tick at which it may end a run.
+    """
+
+    condition: str
+    min_tick: int = 0
+
+
 class RunSettings(_Spec, frozen=True):
     """Length, number and order of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds.
 
-    `order` changes no result and no file of a finished sweep: it enters no hash.
+    `order` changes no result and no file of a finished sweep: it enters no hash. A `stop` that ends in a comparator and
+    a number is a `StopSpec`, however it was given: a file cannot tell whether a column is called like an expression.
     """
 
     steps: int = 1000
     warmup: int = 0
     replicates: int = 1
-    stop: StopSpec | None = None
+    stop: StopSpec | StopExpression | None = None
     timeout_s: float | None = None
     order: RunOrder = RunOrder.DEPTH
 
     def __post_init__(self) -> None:
-        """Make values plain, and `order` a word.
+        """Make values plain, `order` a word, and `stop` what its text is read as.
 
         Raises:
-            SpecError: There is no such order.
+            SpecError: There is no such order, or the stop's text is no condition.
         """
         _Spec.__post_init__(self)
         self._make_word("order", RunOrder)
+        if isinstance(self.stop, StopExpression):
+            from henad_web.explore.conditions import read_condition  # noqa: PLC0415 - conditions need these types
+
+            problems = ProblemList()
+            stop = read_condition(self.stop.condition, self.stop.min_tick, problems, ("run", "stop"))
+            if problems.problems:
+                raise SpecError(problems.problems)
+            structs.force_setattr(self, "stop", stop)
 
 
 class ReducerSpec(_Spec, frozen=True):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from henad_web.explore.conditions import Comparison
+from henad_web.explore.comparisons import Comparison
 from henad_web.explore.reducers import Kind
 from henad_web.explore.spec import (
     DesignKind,
@@ -60,9 +60,10 @@ Seed: TypeAlias = Whole | Annotated[str, Meta(pattern=r"^\s*[0-9]{1,20}\s*$")]
 Value: TypeAlias = bool | int | float | str
 LongNumber: TypeAlias = Annotated[str, Meta(pattern=r"^\s*[+-]?[0-9]{16,20}\s*$")]
 KindText: TypeAlias = Annotated[str, Meta(extra_json_schema=_KIND_RULES)]
+_CONDITIONS = ["Infected <= 0", 'Infected <= 0 and not (Recovered < 10 or "Mean age" > 3)']
 ConditionText: TypeAlias = Annotated[
     str,
-    Meta(pattern=rf"\S.*[^<>=!]{_COMPARATOR}\s*{_NUMBER}\s*$", extra_json_schema={"examples": ["Infected <= 0"]}),
+    Meta(pattern=rf"[^<>=!\s]\s*{_COMPARATOR}\s*[^<>=!\s]", extra_json_schema={"examples": _CONDITIONS}),
 ]
 
 _RUN, _MEASURE, _SEEDS = RunSettings(), MeasureSettings(), SeedSettings()
@@ -76,7 +77,8 @@ class StopForm(_Form, frozen=True):
     """A condition that ends a run at the first sample that satisfies it.
 
     Attributes:
-        condition: COLUMN CMP NUMBER, with CMP one of < <= > >= == !=, such as "Infected <= 0".
+        condition: COLUMN CMP NUMBER, with CMP one of < <= > >= == !=, such as "Infected <= 0", or several of these
+            with and, or, not, arithmetic and parentheses.
         min_tick: First tick at which it may end a run.
     """
 

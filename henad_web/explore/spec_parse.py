@@ -14,7 +14,7 @@ import msgspec
 from henad_web.errors import ProblemList, SpecError
 from henad_web.explore.blocks import check_shape
 from henad_web.explore.checks import check_timeout
-from henad_web.explore.conditions import CONDITION_FORM, parse_condition
+from henad_web.explore.conditions import read_condition
 from henad_web.explore.factors import TablePath
 from henad_web.explore.reducers import KIND_FORMS, Kind, parse_kind
 from henad_web.explore.spec import (
@@ -32,6 +32,7 @@ from henad_web.explore.spec import (
     SeedScheme,
     SeedSettings,
     SpecValue,
+    StopExpression,
     StopSpec,
     SweepSpec,
     ValueLevels,
@@ -172,7 +173,7 @@ def _run(top: TableReader) -> RunSettings:
     )
 
 
-def _stop(run: TableReader) -> StopSpec | None:
+def _stop(run: TableReader) -> StopSpec | StopExpression | None:
     value = run.raw("stop")
     if isinstance(value, str):
         run.wrong("stop", "not a table", allowed="a table", hint=f'write stop = {{ condition = "{value}" }}')
@@ -186,12 +187,7 @@ def _stop(run: TableReader) -> StopSpec | None:
     text = stop.text("condition")
     if text is None:
         return None
-    try:
-        return parse_condition(text, min_tick=min_tick)
-    except ValueError as error:
-        hint = comparator_hint(text)
-        stop.wrong("condition", f"not a condition, {error}", allowed=CONDITION_FORM, hint=hint)
-        return None
+    return read_condition(text, min_tick, stop.problems, stop.path)
 
 
 def _measure(top: TableReader) -> tuple[MeasureSettings, tuple[int, ...]]:

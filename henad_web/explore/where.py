@@ -1,8 +1,9 @@
-"""The expressions of `where`: which configs of a block are kept, read from text into a tree.
+"""The expressions of `where` and of stop conditions, read from text into a tree.
 
 Owns the grammar, loosest first: ``or``, ``and``, ``not``, comparisons (``a < b < c`` is both), ``+ -``, ``* /``, a
-leading ``-``, and then a number, a quoted option, ``true``, ``false``, a parameter's id, ``action.NAME`` or something
-in parentheses. Nothing is ever evaluated as Python. What names mean is `where_filter`'s business.
+leading ``-``, and then a number, a text in quotes, ``true``, ``false``, a name, which may have one point in it, or
+something in parentheses. Nothing is ever evaluated as Python. What names and texts mean is the business of
+`where_filter` for the configs of a block, and of `conditions` for the samples of a run.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from henad_web.errors import ProblemList
 
 __all__ = [
     "AllOf",
@@ -23,6 +26,7 @@ __all__ = [
     "Negative",
     "Not",
     "WhereError",
+    "parse_expression",
     "parse_where",
 ]
 
@@ -33,13 +37,21 @@ FORM = "such as \"rate < 0.5 and (size >= 8 or mode == 'fast')\""
 """What an expression looks like, for messages."""
 
 _COMPARATORS = ("<", "<=", ">", ">=", "==", "!=")
-_TOKEN = re.compile(
-    r"""(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))
-      | (?P<name>[^\W\d]\w*(?:\.(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))?)
-      | (?P<text>"[^"\n]*"|'[^'\n]*')
-      | (?P<mark><=|>=|==|!=|[<>+*/()-])""",
-    re.VERBOSE,
-)
+
+
+def _token(after_the_point: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))
+           | (?P<name>[^\W\d]\w*(?:\.(?:{after_the_point}))?)
+           | (?P<text>"[^"\n]*"|'[^'\n]*')
+           | (?P<mark><=|>=|==|!=|[<>+*/()-])""",
+        re.VERBOSE,
+    )
+
+
+_TOKEN = _token(r"\w+")
+_WHERE_TOKEN = _token(r"""[\w-]+|"[^"\n]*"|'[^'\n]*'""")
+"""Names of actions are often several words, with blanks or with hyphens."""
 _BLANK = re.compile(r"\s*")
 _MEANT = {"=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", "!": "not", "^": "and", "<>": "!=", "=>": ">="}
 
@@ -60,6 +72,11 @@ class WhereError(ValueError):
     ) -> None:
         self.wrong, self.at, self.came, self.allowed, self.hint = wrong, at, came, allowed, hint
         super().__init__(f"{wrong} at character {at + 1}")
+
+    def add_to(self, problems: ProblemList, table: tuple[str | int, ...], key: str, hint: str | None = None) -> None:
+        """Record that this stands in the text at `key` of `table`; `hint` goes before its own."""
+        wrong = f"character {self.at + 1} of the expression: {self.wrong}"
+        problems.add(table, key, wrong, came=self.came, allowed=self.allowed, hint=hint or self.hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +155,20 @@ def parse_where(text: str) -> Expression:
     Raises:
         WhereError: It does not follow the grammar.
     """
-    parser = _Parser(_tokens(text), len(text))
+    return _parsed(text, _WHERE_TOKEN, FORM)
+
+
+def parse_expression(text: str, form: str) -> Expression:
+    """Return the tree of the expression `text`, over names of letters, digits and ``_``; `form` is an example of one.
+
+    Raises:
+        WhereError: It does not follow the grammar.
+    """
+    return _parsed(text, _TOKEN, form)
+
+
+def _parsed(text: str, token: re.Pattern[str], form: str) -> Expression:
+    parser = _Parser(_tokens(text, token), len(text), form)
     tree = parser.any_of()
     parser.expect_end()
     return tree
@@ -151,11 +181,11 @@ class _Token:
     at: int
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token]:
     tokens = []
     place = _blank(text, 0)
     while place < len(text):
-        match = _TOKEN.match(text, place)
+        match = pattern.match(text, place)
         if match is None or match.lastgroup is None:
             raise _strange(text, place)
         tokens.append(_Token(match.lastgroup, match.group(), place))
@@ -178,8 +208,8 @@ def _strange(text: str, place: int) -> WhereError:
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token], length: int) -> None:
-        self._tokens, self._length = tokens, length
+    def __init__(self, tokens: list[_Token], length: int, form: str) -> None:
+        self._tokens, self._length, self._form = tokens, length, form
         self._next = 0
         self._depth = 0
 
@@ -198,9 +228,9 @@ class _Parser:
 
     def _wrong(self, wanted: str) -> WhereError:
         if self._next >= len(self._tokens):
-            return WhereError(f"{wanted} is missing at the end", self._length, allowed=FORM)
+            return WhereError(f"{wanted} is missing at the end", self._length, allowed=self._form)
         token = self._tokens[self._next]
-        return WhereError(f"{wanted} is missing", token.at, came=f"'{token.text}'", allowed=FORM)
+        return WhereError(f"{wanted} is missing", token.at, came=f"'{token.text}'", allowed=self._form)
 
     def expect_end(self) -> None:
         if self._next < len(self._tokens):

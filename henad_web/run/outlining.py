@@ -73,8 +73,7 @@ def _stops_at_start(plan: Plan, probe: ProbeReport, measure: MeasurePlan) -> tup
     first_is_probed = plan.warmup == 0 < plan.total_ticks and 0 not in plan.configs[probe.config_id].action_ticks
     if stop is None or spec is None or stop.min_tick > 0 or not first_is_probed:
         return ()
-    holds = stop.holds(probe.values[measure.columns.index(stop.column)], stop.threshold)
-    return (StopsAtStart(condition_text(spec), probe.config_id),) if holds else ()
+    return (StopsAtStart(condition_text(spec), probe.config_id),) if stop.condition()(probe.values) else ()
 
 
 def series_rows_a_run(plan: Plan) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from henad_web.errors import PlanError, StatsShapeError
 from henad_web.explore.measure import MeasurePlan
-from henad_web.explore.spec import MeasureSettings, ReducerSpec, RunSettings, StopSpec
+from henad_web.explore.spec import MeasureSettings, ReducerSpec, RunSettings, StopExpression, StopSpec
 from tests.shared.schemas import plan_of
 
 
@@ -127,6 +128,24 @@ def test_conditions_compare_as_written(comparison: str, held: list[bool]) -> Non
     assert [sampler.push(tick, {"Alive": value}) for tick, value in enumerate((1.0, 2.0, 3.0))] == held
 
 
+def expression(condition: str, min_tick: int = 0) -> RunSettings:
+    return RunSettings(stop=StopExpression(condition=condition, min_tick=min_tick))
+
+
+def test_a_condition_of_several_comparisons_is_looked_at_from_its_first_tick_on() -> None:
+    run = expression("Alive > 2 * Dead and not (Drift < 1 or Ages == 0)", min_tick=2)
+    columns = ("Dead", "Alive", "Drift.x", "Drift.magnitude", "Ages.[0, 1)", "Ages.total")
+    sampler = bound(columns, run=run).sampler()
+    rows = [(1, 3, 0, 1, 0, 1)] * 4 + [(1, 3, 9, 0, 9, 1), (1, 3, 0, 1, 9, 0), (2, 3, 0, 1, 0, 1), (1, 3, 0, 1, 0, 2)]
+    held = [sampler.push(tick, dict(zip(columns, map(float, row), strict=True))) for tick, row in enumerate(rows)]
+    assert held == [False, False, True, True, False, False, False, True]
+
+
+def test_the_plan_of_a_condition_s_measuring_can_be_sent_elsewhere() -> None:
+    plan = pickle.loads(pickle.dumps(bound(["Alive"], run=expression("(Alive > 2) or Alive < 1"))))
+    assert [plan.sampler().push(0, {"Alive": value}) for value in (0.0, 1.0, 2.0, 3.0)] == [True, False, False, True]
+
+
 def test_a_condition_may_hold_at_tick_0() -> None:
     assert stopping("<=", 0).sampler().push(0, {"Alive": 0.0})
 
@@ -225,6 +244,14 @@ def test_columns_that_do_not_exist_are_refused_together() -> None:
     assert (reducer.place.table, reducer.place.key) == (("measure", "reducers", 1), "column")
     assert (condition.place.table, condition.place.key) == (("run", "stop"), "condition")
     assert condition.hint == "did you mean 'Ages.total'?"
+
+
+def test_every_column_of_a_condition_that_does_not_exist_is_told() -> None:
+    plan = plan_of(run=expression("Ages.totl < 1 or Drift.z > Alive"))
+    with pytest.raises(PlanError) as caught:
+        MeasurePlan.bind(plan, ("Alive", "Drift.x", "Ages.total"))
+    assert [problem.came for problem in caught.value.problems] == ["'Ages.totl'", "'Drift.z'"]
+    assert {problem.place.table for problem in caught.value.problems} == {("run", "stop")}
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.integers(0, 5))

@@ -243,9 +243,20 @@ def test_a_stop_that_holds_at_once_is_a_run_of_no_ticks_and_a_warning(host: Host
     assert "takes no step" in str(StopsAtStart("Ticks <= 0", 0))
 
 
+def test_a_stop_of_several_comparisons_ends_a_run_and_may_hold_at_once(host: Host) -> None:
+    later = hw.StopExpression(condition="(2 <= Ticks) and Ticks * 2 < 9")
+    events = host.drain(host.start(TOY, toy(steps=5, stop=later)))
+    (outcome,) = [event.outcome for event in events if isinstance(event, hw.RunFinished)]
+    assert (outcome.stop_reason, outcome.ticks) == ("condition", 2)
+    now = hw.StopExpression(condition="not (Ticks > 0)")
+    events = host.drain(host.start(TOY, toy(steps=5, stop=now)))
+    assert [event.warning for event in events if isinstance(event, hw.Warned)] == [StopsAtStart("not (Ticks > 0)", 0)]
+
+
 @pytest.mark.parametrize(
     "run",
     [
+        {"steps": 5, "stop": hw.StopExpression(condition="Ticks <= 0 and not (Ticks == 0)")},
         {"steps": 5, "stop": hw.StopSpec(column="Ticks", comparison="<=", threshold=0.0, min_tick=1)},
         {"steps": 5, "stop": hw.StopSpec(column="Ticks", comparison=">", threshold=0.0)},
         {"steps": 5, "warmup": 1, "stop": hw.StopSpec(column="Ticks", comparison="<=", threshold=0.0)},

@@ -279,9 +279,26 @@ TYPOS = [
     (
         "Infected <= 0",
         "Infected <= none",
-        "line 12, [run.stop] condition: not a condition, 'none' is not a number, got the text "
-        "'Infected <= none'; allowed: COLUMN CMP NUMBER with CMP one of < <= > >= == !=, such as "
-        "'Infected <= 0'",
+        "line 12, [run.stop] condition: character 13 of the expression: no such statistic, got 'none'; allowed: "
+        "Susceptible, Infected, Recovered",
+    ),
+    (
+        "Infected <= 0",
+        "Infected <= 0 and Recoverd > 1",
+        "line 12, [run.stop] condition: character 19 of the expression: no such statistic, got 'Recoverd'; allowed: "
+        "Susceptible, Infected, Recovered; did you mean 'Recovered'?",
+    ),
+    (
+        "Infected <= 0",
+        "Infected <= 0 && Recovered > 1",
+        "line 12, [run.stop] condition: character 15 of the expression: not a word of an expression, got '&&'; did "
+        "you mean 'and'?",
+    ),
+    (
+        "Infected <= 0",
+        "(Infected <= 0 or Recovered > 1",
+        "line 12, [run.stop] condition: character 32 of the expression: `)` is missing at the end; allowed: such as "
+        "'Infected <= 0 and (Recovered > 10 or \"Mean age\" < 3)'",
     ),
     (
         "min_tick = 41",
