@@ -1,6 +1,6 @@
 """A model of one's own, swept over all the rules it can follow.
 
-Run it with ``python examples/own_model.py``; the command line finds it with ``--models own_model:RULES``.
+Run it with ``python examples/own_model.py``; the command line finds it with ``--models examples/own_model.py``.
 """
 
 from collections.abc import Mapping

@@ -15,13 +15,14 @@ from henad_web.handle import SweepProgress, planned, reused
 from henad_web.output.earlier import EarlierResults
 from henad_web.output.places import DirectoryOutput, OutputPlace, checked_place
 from henad_web.output.resuming import resumption_of
-from henad_web.run.options import SweepRunOptions
+from henad_web.run.options import SweepRunOptions, given_spec
 from henad_web.run.outlining import make_outline
 from henad_web.run.probe import Probe
 from henad_web.targets import Target, current
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
+    from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.record import SweepRecord
     from henad_web.results.merging import MergeReport
@@ -32,7 +33,7 @@ __all__ = ["merge", "plan_spec", "resume_directory", "run_spec"]
 
 def run_spec(
     entry: ModelEntry,
-    spec: SweepSpec,
+    spec: SweepSpec | LoadedSpec,
     *,
     output: OutputPlace | None = None,
     options: SweepRunOptions | None = None,
@@ -43,7 +44,8 @@ def run_spec(
 
     Args:
         entry: The model the spec names.
-        spec: The study.
+        spec: The study. One that was loaded brings its source, and its ``[execution]`` where `options` are at their
+            defaults.
         output: Where the files go, memory when None.
         options: Settings that change no result.
         progress: Called with each event and, about five times a second, with the progress.
@@ -55,11 +57,12 @@ def run_spec(
         SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
         HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
     """
+    spec, options = given_spec(spec, options)
     return current().run_spec(
         entry,
         spec,
         output=checked_place(output),
-        options=options or SweepRunOptions(),
+        options=options,
         progress=progress,
         resume=resume,
     )
@@ -91,7 +94,7 @@ def resume_directory(
 
 def plan_spec(
     entry: ModelEntry,
-    spec: SweepSpec,
+    spec: SweepSpec | LoadedSpec,
     *,
     output: OutputPlace | None = None,
     options: SweepRunOptions | None = None,
@@ -107,7 +110,7 @@ def plan_spec(
         HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
     """
     target = current() if target is None else target
-    options = SweepRunOptions() if options is None else options
+    spec, options = given_spec(spec, options)
     target.check(entry, options)
     plan = planned(entry, spec)
     earlier: EarlierResults | None = None

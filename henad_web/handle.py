@@ -26,13 +26,14 @@ from henad_web.results.recognition import usual_names
 from henad_web.run.active_runs import ActiveRun, ActiveRuns
 from henad_web.run.control import SweepControl
 from henad_web.run.lanes import RunView
-from henad_web.run.options import SweepRunOptions
+from henad_web.run.options import SweepRunOptions, given_spec
 from henad_web.sweep import Sweep
 from henad_web.targets import Runner, Target, current
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec import SweepSpec
+    from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import FileStore
 
@@ -80,7 +81,7 @@ class SweepRun:
     def start(
         cls,
         entry: ModelEntry,
-        spec: SweepSpec,
+        spec: SweepSpec | LoadedSpec,
         output: OutputPlace | None = None,
         options: SweepRunOptions | None = None,
         *,
@@ -92,7 +93,8 @@ class SweepRun:
 
         Args:
             entry: The model the spec names.
-            spec: The study.
+            spec: The study. One that was loaded brings its source, and its ``[execution]`` where `options` are at
+                their defaults.
             output: Where the files go, memory when None.
             options: Settings that change no result.
             target: The platform, the current one when None.
@@ -101,11 +103,11 @@ class SweepRun:
             ModelMismatchError: The spec names another model.
             PlanError: The model refuses the spec.
             NeedsNativeError: This target cannot step the model or write to `output`.
-            UsageError: `output` is no place for results, such as a bare path.
+            UsageError: `output` is no place for results, such as a bare path, or `spec` is no spec.
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
         """
         target = current() if target is None else target
-        options = SweepRunOptions() if options is None else options
+        spec, options = given_spec(spec, options)
         target.check(entry, options)
         plan = planned(entry, spec)
         store = target.open_output(checked_place(output), force=options.force)
@@ -118,7 +120,7 @@ class SweepRun:
         path: str | os.PathLike[str],
         options: SweepRunOptions | None = None,
         *,
-        spec: SweepSpec | None = None,
+        spec: SweepSpec | LoadedSpec | None = None,
         target: Target | None = None,
     ) -> SweepRun:
         """Go on with the results in the directory `path`: its rows are kept, and what they lack is run.
@@ -144,6 +146,8 @@ class SweepRun:
         """
         target = current() if target is None else target
         options = SweepRunOptions() if options is None else options
+        if spec is not None:
+            spec, options = given_spec(spec, options)
         target.check(entry, dataclasses.replace(options, reuse=None))
         store = target.open_results(path, force=options.force)
         going_on = resumption_of(entry, store, options, spec)
@@ -156,7 +160,7 @@ class SweepRun:
         files: Mapping[str, bytes],
         options: SweepRunOptions | None = None,
         *,
-        spec: SweepSpec | None = None,
+        spec: SweepSpec | LoadedSpec | None = None,
         target: Target | None = None,
     ) -> SweepRun:
         """Go on with the results in `files`, content by name, in memory; `resume_directory` says how.
@@ -177,6 +181,8 @@ class SweepRun:
         """
         target = current() if target is None else target
         options = SweepRunOptions() if options is None else options
+        if spec is not None:
+            spec, options = given_spec(spec, options)
         target.check(entry, dataclasses.replace(options, reuse=None))
         store = MemoryStore(usual_names(files))
         going_on = resumption_of(entry, store, options, spec)

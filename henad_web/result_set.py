@@ -20,7 +20,7 @@ from henad_web.results.recorded import RecordedResults
 from henad_web.targets import current
 
 if TYPE_CHECKING:
-    from henad_web.model.registry import ModelSet
+    from henad_web.model.registry import ModelsGiven
     from henad_web.results.verifying import VerifyReport
     from henad_web.targets import Target
 
@@ -39,7 +39,7 @@ class ResultSet(RecordedResults):
         cls,
         path: str | os.PathLike[str],
         *,
-        models: ModelSet | None = None,
+        models: ModelsGiven | None = None,
         series_budget: int | None = None,
         target: Target | None = None,
     ) -> ResultSet:
@@ -71,7 +71,7 @@ class ResultSet(RecordedResults):
 
     @classmethod
     def from_files(
-        cls, files: Mapping[str, bytes], *, models: ModelSet | None = None, series_budget: int | None = None
+        cls, files: Mapping[str, bytes], *, models: ModelsGiven | None = None, series_budget: int | None = None
     ) -> ResultSet:
         """Return the results in `files`, content by name, such as a record holds; names do not count.
 
@@ -132,7 +132,7 @@ class ResultSet(RecordedResults):
 def verify(
     path: str | os.PathLike[str],
     runs: int = 5,
-    models: ModelSet | None = None,
+    models: ModelsGiven | None = None,
     *,
     run_ids: Sequence[int] | None = None,
 ) -> VerifyReport:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
-    from henad_web.model.registry import ModelSet
+    from henad_web.model.registry import ModelsGiven
     from henad_web.output.record import SweepRecord
     from henad_web.results.merging import MergeReport
     from henad_web.results.verifying import VerifyReport
@@ -181,7 +181,7 @@ class Target(Protocol):
         path: str | os.PathLike[str],
         *,
         runs: int,
-        models: ModelSet | None,
+        models: ModelsGiven | None,
         run_ids: Sequence[int] | None,
     ) -> VerifyReport:
         """Rerun some runs of the results at `path` and return what differs.
@@ -309,7 +309,7 @@ class PumpedTarget:
         path: str | os.PathLike[str],
         *,
         runs: int,
-        models: ModelSet | None,
+        models: ModelsGiven | None,
         run_ids: Sequence[int] | None,
     ) -> VerifyReport:
         """Refuse: a page must not block.

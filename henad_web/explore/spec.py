@@ -5,6 +5,7 @@ Immutable values and nothing else: no reading of files (`spec_file`), no checkin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from henad_web.errors import Place, Problem, ProblemList, SpecError, near_miss
+from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError, near_miss
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -38,6 +39,7 @@ __all__ = [
     "StopSpec",
     "SweepSpec",
     "ValueLevels",
+    "spec_of",
 ]
 
 SpecValue = int | float | bool | str
@@ -303,6 +305,22 @@ class ExecutionSettings(_Spec, frozen=True):
     gpu_memory: int | None = None
 
 
+_TABLES: dict[str, type[_Spec]] = {"run": RunSettings, "measure": MeasureSettings, "seeds": SeedSettings}
+_LISTS: dict[str, type[_Spec]] = {"actions": ActionSpec, "blocks": BlockSpec}
+
+
+def _wrong_types(name: str, values: object, kind: type[_Spec]) -> list[Problem]:
+    found = values if isinstance(values, list | tuple) else [values]
+    hint = "parse_spec takes the whole spec as a mapping"
+    return [
+        Problem(
+            place=Place(key=name), wrong="another type", came=repr(value), allowed=f"hw.{kind.__name__}(…)", hint=hint
+        )
+        for value in found
+        if not isinstance(value, kind)
+    ]
+
+
 class SweepSpec(_Spec, frozen=True):
     """A whole study.
 
@@ -324,6 +342,25 @@ class SweepSpec(_Spec, frozen=True):
     actions: tuple[ActionSpec, ...] = ()
     blocks: tuple[BlockSpec, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Make values plain, a mapping at `fixed` its pairs, and one block or action a tuple of it.
+
+        Raises:
+            SpecError: A table is not of its type.
+        """
+        if isinstance(self.fixed, Mapping):
+            structs.force_setattr(self, "fixed", tuple(self.fixed.items()))
+        for name in ("actions", "blocks"):
+            if isinstance(getattr(self, name), ActionSpec | BlockSpec):
+                structs.force_setattr(self, name, (getattr(self, name),))
+        _Spec.__post_init__(self)
+        problems = [
+            *(problem for name, kind in _TABLES.items() for problem in _wrong_types(name, [getattr(self, name)], kind)),
+            *(problem for name, kind in _LISTS.items() for problem in _wrong_types(name, getattr(self, name), kind)),
+        ]
+        if problems:
+            raise SpecError(problems)
+
     def plan(self, schema: ModelSchema) -> Plan:
         """Return the plan of this spec over the model that `schema` describes.
 
@@ -333,3 +370,18 @@ class SweepSpec(_Spec, frozen=True):
         from henad_web.explore.plan import Plan  # noqa: PLC0415 - the plan module needs these types
 
         return Plan.of(self, schema)
+
+
+def spec_of(given: object) -> SweepSpec:
+    """Return the spec that `given` is, or that it carries as what `load_spec` and `parse_spec` return does.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    spec = given if isinstance(given, SweepSpec) else getattr(given, "spec", None)
+    if isinstance(spec, SweepSpec):
+        return spec
+    came = repr(given) if len(repr(given)) <= 60 else f"{type(given).__name__} {repr(given)[:60]}…"
+    raise UsageError(
+        f"the spec is {came}; allowed: a SweepSpec or what hw.load_spec(path), hw.parse_spec(text or mapping) return"
+    )

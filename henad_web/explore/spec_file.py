@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import msgspec
+import numpy as np
 
-from henad_web.errors import Place, Problem, ProblemList, SpecError
+from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError
 from henad_web.explore.positions import Positions
 from henad_web.explore.spec import ExecutionSettings, SweepSpec
 from henad_web.explore.spec_check import problems_of_model
@@ -21,8 +22,8 @@ from henad_web.explore.spec_document import spec_document, spec_to_json, spec_to
 from henad_web.explore.spec_hash import spec_hash
 from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
 from henad_web.explore.spec_text import SpecFormat, format_of, normalized, read_document
-from henad_web.model.entry import ModelEntry
 from henad_web.model.fnv import fnv1a64
+from henad_web.model.registry import ModelSet, ModelsGiven
 
 __all__ = [
     "LoadedSpec",
@@ -103,23 +104,29 @@ class LoadedSpec:
 
 
 def parse_spec(
-    text: str,
+    text: str | Mapping[str, object],
     *,
     name: str | None = None,
     format: str | None = None,
-    models: Mapping[str, ModelEntry] | None = None,
+    models: ModelsGiven | None = None,
 ) -> LoadedSpec:
     """Return the spec that `text` says. It cannot name files; a design table is given as `table_text`.
 
     Args:
-        text: The text; a byte-order mark and the kind of line end do not count.
+        text: The text; a byte-order mark and the kind of line end do not count. Or the document itself, as a mapping
+            with the keys of a file.
         name: What messages call it.
         format: ``toml`` or ``json``; None takes what the text looks like.
         models: Models to ask about a text that has problems, so that what they refuse is told as well.
 
     Raises:
         SpecError: The text is not valid, or not a spec; every problem is in it.
+        UsageError: `text` is neither text nor a mapping.
     """
+    if isinstance(text, Mapping):
+        text, format = _json_of(text), SpecFormat.JSON
+    if not isinstance(text, str):
+        raise UsageError(f"parse_spec takes text or a mapping, got {text!r}; hw.load_spec(path) reads a file")
     text = normalized(text)
     return _parse(text, file=name, path=None, tables=None, form=format_of(text, given=format), models=models)
 
@@ -128,7 +135,7 @@ def load_spec(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
-    models: Mapping[str, ModelEntry] | None = None,
+    models: ModelsGiven | None = None,
 ) -> LoadedSpec:
     """Return the spec in the file at `path`, with the design tables beside it.
 
@@ -139,7 +146,10 @@ def load_spec(
 
     Raises:
         SpecError: The file cannot be read, is not valid, or not a spec; every problem is in it.
+        UsageError: `path` is no path.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"load_spec takes the path of a file, got {path!r}; hw.parse_spec takes text or a mapping")
     file = Path(path)
     try:
         text = _read_text(file)
@@ -149,6 +159,18 @@ def load_spec(
     form = format_of(text, path=file, given=format)
     tables = _TableFolder(file.parent)
     return _parse(text, file=file.name, path=str(path), tables=tables, form=form, models=models)
+
+
+def _json_of(document: Mapping[str, object]) -> str:
+    def plain(value: object) -> object:
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        raise TypeError(f"a value of the type {type(value).__name__} cannot stand in a spec")
+
+    try:
+        return msgspec.json.encode(document, enc_hook=plain).decode()
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise SpecError([Problem(place=Place(), wrong=f"the mapping is no document: {error}")]) from error
 
 
 def _read_text(path: Path) -> str:
@@ -192,7 +214,7 @@ def _parse(
     path: str | None,
     tables: _TableFolder | None,
     form: SpecFormat,
-    models: Mapping[str, ModelEntry] | None,
+    models: ModelsGiven | None,
 ) -> LoadedSpec:
     read = read_document(text, form, file)
     problems = ProblemList()
@@ -215,7 +237,7 @@ def _parse(
     if not found:
         return loaded
     told = [_located(problem, file, read.positions, problem.place.table) for problem in found]
-    refused = () if models is None else loaded.locate(problems_of_model(parsed.spec, models, found))
+    refused = () if models is None else loaded.locate(problems_of_model(parsed.spec, ModelSet.of(models), found))
     raise SpecError(sorted([*told, *refused], key=lambda problem: problem.place.line or 0))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import re
 import sys
@@ -78,7 +79,8 @@ class ModelEntry:
         source_module: Name of the module that is the model's own, for the place of a fault; the factory's by default.
 
     Raises:
-        ModelDefinitionError: The id or that of a parameter is malformed, or an id or label is used twice.
+        ModelDefinitionError: The id or that of a parameter is malformed, an id or label is used twice, or the factory
+            cannot be called with parameters and a seed.
     """
 
     id: str
@@ -111,6 +113,11 @@ class ModelEntry:
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ModelDefinitionError(f"model '{self.id}' declares the {what} '{twice}' twice")
+        wrong = _not_a_factory(self.factory)
+        if wrong is not None:
+            raise ModelDefinitionError(
+                f"model '{self.id}': the factory {wrong}; it is called as factory(params, seed) and returns the state"
+            )
 
     @property
     def source_file(self) -> str | None:
@@ -152,6 +159,21 @@ class ModelEntry:
             raise ParamError("params", "wrong number of values", came=str(len(values)), allowed=str(len(schema.params)))
         by_id = {param.id: value for param, value in zip(schema.params, values, strict=True)}
         return self.factory(by_id, None if seed is None else _checked_seed(seed))
+
+
+def _not_a_factory(factory: object) -> str | None:
+    """Return why `factory` cannot be called with parameters and a seed, None when it can or nobody can tell."""
+    if not callable(factory):
+        return f"is {factory!r}, which cannot be called"
+    try:
+        signature = inspect.signature(factory)
+    except (ValueError, TypeError):  # some of those written in C say nothing of themselves
+        return None
+    try:
+        signature.bind({}, None)
+    except TypeError as error:
+        return f"{getattr(factory, '__name__', repr(factory))}{signature} does not take them: {error}"
+    return None
 
 
 def _checked_seed(seed: int) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from henad_web.errors import ModelDefinitionError, UnknownModelError
+from henad_web.errors import ModelDefinitionError, UnknownModelError, UsageError
 from henad_web.model.entry import ModelEntry
 
-__all__ = ["ModelSet"]
+__all__ = ["ModelSet", "ModelsGiven"]
 
 
 class ModelSet(Mapping[str, ModelEntry]):
@@ -22,12 +22,33 @@ class ModelSet(Mapping[str, ModelEntry]):
         for entry in entries:
             self.insert(entry)
 
+    @classmethod
+    def of(cls, models: ModelsGiven | Iterable[ModelEntry]) -> ModelSet:
+        """Return the set that `models` is, or one of what it holds: an entry, entries, or entries by id.
+
+        Raises:
+            UsageError: It is none of these.
+            ModelDefinitionError: Two entries have one id.
+        """
+        if isinstance(models, ModelSet):
+            return models
+        if isinstance(models, ModelEntry):
+            return cls([models])
+        entries = models.values() if isinstance(models, Mapping) else models
+        found = list(entries) if isinstance(entries, Iterable) else [entries]
+        wrong = next((entry for entry in found if not isinstance(entry, ModelEntry)), None)
+        if wrong is not None:
+            raise UsageError(f"models is {models!r}; allowed: a ModelSet, a ModelEntry, or several of them")
+        return cls(found)
+
     def insert(self, entry: ModelEntry) -> None:
         """Add `entry` at the end.
 
         Raises:
-            ModelDefinitionError: The set holds an entry of that id.
+            ModelDefinitionError: It is no entry, or the set holds one of that id.
         """
+        if not isinstance(entry, ModelEntry):
+            raise ModelDefinitionError(f"{entry!r} is no ModelEntry; a model set holds nothing else")
         if entry.id in self._entries:
             raise ModelDefinitionError(f"the set already holds a model '{entry.id}'; give the new one another id")
         self._entries[entry.id] = entry
@@ -51,3 +72,7 @@ class ModelSet(Mapping[str, ModelEntry]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+ModelsGiven = ModelSet | ModelEntry | Mapping[str, ModelEntry]
+"""What stands for a set wherever one is asked for; `ModelSet.of` makes one of it."""

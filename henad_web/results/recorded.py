@@ -20,6 +20,7 @@ from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import Shard
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
+from henad_web.model.registry import ModelSet, ModelsGiven
 from henad_web.models import example_models
 from henad_web.output.manifest import Manifest, ManifestStatus
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
@@ -35,7 +36,6 @@ from henad_web.results.written_spec import layout_of, spec_of
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
-    from henad_web.model.registry import ModelSet
     from henad_web.model.state import ModelState
 
 __all__ = ["RecordedResults", "ResultStatus", "RunSeries"]
@@ -82,7 +82,7 @@ class RecordedResults:
         self,
         files: ResultFiles,
         *,
-        models: ModelSet | None = None,
+        models: ModelsGiven | None = None,
         series_budget: int | None = None,
         is_live: bool = False,
     ) -> None:
@@ -100,7 +100,8 @@ class RecordedResults:
             MissingFileError: There is no table of runs, and no writer died that would have made it.
             ResultsError: A table is not what a sweep writes.
         """
-        self._files, self._models, self._budget, self._is_live = files, models, series_budget, is_live
+        self._files, self._budget, self._is_live = files, series_budget, is_live
+        self._models = None if models is None else ModelSet.of(models)
         self.path, self.ignored = files.path, files.ignored
         self.manifest = Manifest.read(files.read(MANIFEST), path=files.path)
         self._layout = layout_of(self.manifest)

@@ -5,6 +5,7 @@ Owns the options as a value. Reads no environment and chooses no defaults of a t
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,13 +13,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from henad_web.errors import UsageError
+from henad_web.explore.spec import SweepSpec, spec_of
+from henad_web.explore.spec_file import LoadedSpec
 from henad_web.run.layout import Concurrency, parse_concurrency
 
 if TYPE_CHECKING:
     from henad_web.explore.shards import Shard
-    from henad_web.explore.spec_file import LoadedSpec, SpecSource
+    from henad_web.explore.spec_file import SpecSource
 
-__all__ = ["OnFull", "SweepRunOptions"]
+__all__ = ["OnFull", "SweepRunOptions", "given_spec"]
 
 
 class OnFull(StrEnum):
@@ -80,14 +83,34 @@ class SweepRunOptions:
     @classmethod
     def from_loaded(cls, loaded: LoadedSpec, **fields: object) -> SweepRunOptions:
         """Return the options a spec file asks for: its source and ``[execution]``; `fields` of the caller win."""
-        execution = loaded.execution
-        given: dict[str, Any] = {
-            "concurrency": execution.concurrent,
-            "memory_budget": execution.memory,
-            "gpu_memory_budget": execution.gpu_memory,
-            "spec_source": loaded.source,
-        }
-        return cls(**{**given, **fields})
+        return cls(**{**_asked_for(loaded), **fields})
+
+
+def given_spec(given: SweepSpec | LoadedSpec, options: SweepRunOptions | None) -> tuple[SweepSpec, SweepRunOptions]:
+    """Return the spec that `given` is or carries, and `options` completed by what came with it.
+
+    What a file says of its source and in ``[execution]`` holds wherever `options` are at their default.
+
+    Raises:
+        UsageError: `given` is no spec.
+    """
+    spec = spec_of(given)
+    options = SweepRunOptions() if options is None else options
+    if not isinstance(given, LoadedSpec):
+        return spec, options
+    defaults = {field.name: field.default for field in dataclasses.fields(SweepRunOptions)}
+    asked = {name: value for name, value in _asked_for(given).items() if getattr(options, name) == defaults[name]}
+    return spec, dataclasses.replace(options, **asked)
+
+
+def _asked_for(loaded: LoadedSpec) -> dict[str, Any]:
+    execution = loaded.execution
+    return {
+        "concurrency": execution.concurrent,
+        "memory_budget": execution.memory,
+        "gpu_memory_budget": execution.gpu_memory,
+        "spec_source": loaded.source,
+    }
 
 
 def _check_budget(name: str, budget: object) -> None:

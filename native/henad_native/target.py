@@ -22,7 +22,7 @@ from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.spec import SweepSpec
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.entry import ModelEntry
-from henad_web.model.registry import ModelSet
+from henad_web.model.registry import ModelsGiven
 from henad_web.output.names import MANIFEST
 from henad_web.output.places import DirectoryOutput, OutputPlace
 from henad_web.output.record import SweepRecord
@@ -181,7 +181,7 @@ class NativeTarget:
         path: str | os.PathLike[str],
         *,
         runs: int,
-        models: ModelSet | None,
+        models: ModelsGiven | None,
         run_ids: Sequence[int] | None,
     ) -> VerifyReport:
         """Rerun some runs of the results at `path` and return what differs.

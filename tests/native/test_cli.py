@@ -156,7 +156,7 @@ def test_an_unknown_model_of_a_spec_is_named(write: Write, out: Path, capsys: py
     assert main(["run", write('model = "sirr"'), "--out", str(out)]) == 1
     assert "no model 'sirr'; known: sir, game_of_life; did you mean 'sir'?\n" in capsys.readouterr().err
     assert main(["run", write('model = "forest"'), "--out", str(out)]) == 1
-    assert capsys.readouterr().err.endswith("; one of your own is named with --models MODULE:NAME\n")
+    assert capsys.readouterr().err.endswith("; one of your own is named with --models FILE.py\n")
     assert not out.exists()
 
 

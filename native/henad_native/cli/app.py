@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.BAD_COMMAND_LINE
     except UnknownModelError as error:
-        hint = "" if near_miss(error.model, error.known) else "; one of your own is named with --models MODULE:NAME"
+        hint = "" if near_miss(error.model, error.known) else "; one of your own is named with --models FILE.py"
         print(f"error: {error}{hint}", file=sys.stderr)
         return ExitCode.ERROR
     except HenadError as error:

@@ -33,7 +33,8 @@ Memory = Annotated[
     int | None, typer.Option("--memory", metavar="BYTES", min=1, help="Memory for all live runs together.")
 ]
 Models = Annotated[
-    str | None, typer.Option("--models", metavar="MODULE:NAME", help="Where the model is; else the examples.")
+    str | None,
+    typer.Option("--models", metavar="FILE.py|MODULE[:NAME]", help="Where the model is; else the examples."),
 ]
 OnFullDisk = Annotated[
     hw.OnFull, typer.Option("--on-full", help="On a full disk: wait until there is room, or fail with exit code 1.")

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
+from henad_native.cli.choices import Models
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
@@ -37,9 +38,7 @@ def import_command(
         hw.DesignKind, typer.Option("--design", help="The sampled design of a SALib problem.")
     ] = hw.DesignKind.RANDOM,
     samples: Annotated[int, typer.Option("--samples", min=1, help="The size of that design.")] = 128,
-    models: Annotated[
-        str | None, typer.Option("--models", metavar="MODULE:NAME", help="Where the model is; else the examples.")
-    ] = None,
+    models: Models = None,
 ) -> None:
     """Print the experiment in FILE as a spec file; what a spec cannot say stands in its comments."""
     schema = None if model is None else _schema(model, models)

@@ -3,63 +3,154 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import henad_web as hw
 from henad_native.cli.errors import BadOption
+from henad_web.errors import near_miss
+from henad_web.model.faults import FAULTS, Phase, fault_of
 
-__all__ = ["load_models"]
+__all__ = ["FORM", "load_models"]
+
+FORM = "FILE.py or MODULE, with :NAME where it holds several"
+"""What ``--models`` takes."""
 
 
 def load_models(name: str | None) -> hw.ModelSet:
     """Return the models that `name` means, the examples for None.
 
     Args:
-        name: ``package.module:NAME``; the module is looked for in the current folder first, and NAME is a
-            model set, a model entry, or a function of no arguments that returns either.
+        name: A file, such as ``studies/own_model.py``, or a module, looked for in the current folder first; behind it
+            ``:NAME`` of a model set, a model entry, or a function of no arguments that returns either. Without a name
+            the only one there is.
 
     Raises:
-        BadOption: The text has another form, nothing is there, or what is there is none of these.
+        BadOption: Nothing is there, it cannot be loaded, or it is none of these.
     """
     if name is None:
         return hw.example_models()
-    module_name, colon, attribute = name.partition(":")
-    if not (module_name and colon and attribute):
-        raise BadOption("--models", f"'{name}' is not of the form module:NAME, such as own_model:RULES")
+    where, colon, attribute = name.rpartition(":")
+    if not (colon and attribute.isidentifier()):  # a drive of Windows has a colon too
+        where, attribute = name, ""
     try:
-        with _current_folder_first():
-            found = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as error:
-        raise BadOption("--models", f"cannot load '{name}': {error}{_file_hint(module_name)}") from error
-    is_factory = callable(found) and not isinstance(found, type | hw.ModelEntry)
-    return _as_models(name, found() if is_factory else found)
+        module = _module_of(where)
+        found = getattr(module, attribute) if attribute in vars(module) else _only_one(module, name, attribute)
+        if callable(found) and not isinstance(found, type | hw.ModelEntry):
+            found = found()
+    except BadOption:
+        raise
+    except FAULTS as error:
+        raise BadOption("--models", f"cannot load '{name}': {_told(error, where)}") from error
+    if not isinstance(found, hw.ModelSet | hw.ModelEntry):
+        kind = "class" if isinstance(found, type) else type(found).__name__
+        raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet or a ModelEntry is needed")
+    return hw.ModelSet.of(found)
 
 
-def _file_hint(module_name: str) -> str:
-    if module_name.endswith(".py"):
-        return f"; a module is named without .py: {module_name.removesuffix('.py')}"
-    return ""
+def _module_of(where: str) -> ModuleType:
+    is_path = where.endswith(".py") or ".py:" in where or "/" in where or os.sep in where
+    if is_path:
+        return _module_at(Path(os.path.abspath(where)))
+    with _searched_first(Path.cwd()):
+        return importlib.import_module(where)
 
 
-def _as_models(name: str, found: object) -> hw.ModelSet:
-    if isinstance(found, hw.ModelSet):
-        return found
-    if isinstance(found, hw.ModelEntry):
-        models = hw.ModelSet()
-        models.insert(found)
-        return models
-    kind = "class" if isinstance(found, type) else type(found).__name__
-    raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet or a ModelEntry is needed")
+def _module_at(path: Path) -> ModuleType:
+    """Return the module of the file at `path`, which may be part of a package."""
+    if path.is_dir():
+        path = path / "__init__.py"
+    if not path.is_file():
+        there = [other.name for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        hint = near_miss(path.name, there)
+        raise BadOption("--models", f"there is no file {path}{f'; {hint}' if hint else ''}")
+    folder = path.parent
+    names = [] if path.name == "__init__.py" else [path.stem]
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    with _searched_first(folder):
+        name = ".".join(names)
+        if _file_of(sys.modules.get(name)) in (None, path):
+            module = importlib.import_module(name)
+            if _file_of(module) == path:
+                return module
+        return _module_beside(path, name)
+
+
+def _module_beside(path: Path, name: str) -> ModuleType:
+    """Return the module of the file at `path`, whose `name` is another module's here."""
+    name = f"{name}_at_{path}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise BadOption("--models", f"{path} is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def _file_of(module: ModuleType | None) -> Path | None:
+    file = getattr(module, "__file__", None)
+    if module is not None and file is None:
+        return Path()  # it comes from no file, as those that are built in do
+    return None if file is None else Path(os.path.abspath(file))
+
+
+def _only_one(module: ModuleType, name: str, attribute: str) -> hw.ModelSet | hw.ModelEntry:
+    """Return the model set or entry that `module` holds; an entry that is in a set there goes with it."""
+    held = {key: value for key, value in vars(module).items() if isinstance(value, hw.ModelSet | hw.ModelEntry)}
+    within = [entry for value in held.values() if isinstance(value, hw.ModelSet) for entry in value.values()]
+    chosen = [value for value in held.values() if not any(value is entry for entry in within)]
+    names = ", ".join(held)
+    if attribute:
+        hint = near_miss(attribute, held)
+        there = f"it holds {names or 'no ModelSet and no ModelEntry'}"
+        raise BadOption("--models", f"'{name}': there is no {attribute}; {there}{f'; {hint}' if hint else ''}")
+    if not chosen:
+        raise BadOption("--models", f"'{name}' holds no ModelSet and no ModelEntry; :NAME may be a function, too")
+    if any(value is not chosen[0] for value in chosen):
+        raise BadOption("--models", f"'{name}' holds several: {names}; choose one with {name}:{next(iter(held))}")
+    return chosen[0]
+
+
+def _told(error: BaseException, where: str) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name is not None and where.startswith(error.name):
+        return f"{error}; a file is named with its path, such as {where.replace('.', '/')}.py"
+    fault = fault_of(Phase.BUILDING, error, _innermost_own(error))
+    place = "" if isinstance(error, SyntaxError) else f" at {fault.file}:{fault.line}"
+    return f"{fault.exception}{place}: {fault.message}"
+
+
+def _innermost_own(error: BaseException) -> str | None:
+    """Return the file of the last frame that is no machinery of imports."""
+    file, frames = None, error.__traceback__
+    while frames is not None:
+        name = frames.tb_frame.f_code.co_filename
+        if "importlib" not in name and name != __file__:
+            file = name
+        frames = frames.tb_next
+    return file
 
 
 @contextmanager
-def _current_folder_first() -> Iterator[None]:
-    folder = str(Path.cwd())
-    sys.path.insert(0, folder)
+def _searched_first(folder: Path) -> Iterator[None]:
+    """Look for modules in `folder` first; afterwards last, where a model finds what it imports as it runs."""
+    text = str(folder)
+    sys.path.insert(0, text)
     try:
         yield
     finally:
-        sys.path.remove(folder)
+        sys.path.remove(text)
+        if text not in sys.path:
+            sys.path.append(text)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import henad_web as hw
+from henad_native.cli.choices import Models
 from henad_native.cli.consoles import print_line, result_console
 from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
@@ -20,9 +21,7 @@ __all__ = ["models_command"]
 
 def models_command(
     model: Annotated[str | None, typer.Argument(metavar="MODEL", help="A model's id; all of them without one.")] = None,
-    models: Annotated[
-        str | None, typer.Option("--models", metavar="MODULE:NAME", help="Which models; else the examples.")
-    ] = None,
+    models: Models = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """List the models, or the parameters, statistics and actions of MODEL."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
+from henad_native.cli.choices import Models
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
 
@@ -20,9 +21,7 @@ def verify_command(
     run_ids: Annotated[
         list[int] | None, typer.Option("--run", metavar="ID", min=0, help="This run instead; may be repeated.")
     ] = None,
-    models: Annotated[
-        str | None, typer.Option("--models", metavar="MODULE:NAME", help="Where the model is; else the examples.")
-    ] = None,
+    models: Models = None,
 ) -> None:
     """Run some recorded runs of DIR again and compare every result; exits 1 when one differs."""
     report = hw.verify(path, runs, load_models(models), run_ids=run_ids or None)

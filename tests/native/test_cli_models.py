@@ -1,0 +1,183 @@
+"""`--models`: a file or a module, from any folder, and what is said of one that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from henad_native.cli import main
+
+MODEL = """
+import henad_web as hw
+{imports}
+
+class State:
+    heap_bytes, parallel_jobs, population, grid = 10, None, 1, None
+
+    def __init__(self, params, seed):
+        self.tick = 0
+
+    def step(self, n=1):
+        self.tick += n
+
+    def stats(self):
+        return {{"Ticks": float(self.tick)}}
+
+    def act(self, action):
+        return False
+
+    def set_param(self, id, value):
+        return False
+
+
+def entry(id):
+    metadata = hw.ModelMetadata(backend=hw.Backend.CPU, palette=((0, 0, 0),), topology=hw.Topology.AGENTS)
+    return hw.ModelEntry(id=id, name=id, description="", params=(), stats=(hw.Stat("Ticks", (1, 2, 3, 255)),),
+                         actions=(), metadata=metadata, factory=State)
+
+{models}
+"""
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget the modules and the places of a test."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def write(path: Path, models: str = 'ONE = entry("one")', imports: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(MODEL.format(models=models, imports=imports))
+    return path
+
+
+def ids(models: str, capsys: Captured) -> list[str]:
+    """Return the ids of the models that the command line finds at `models`."""
+    assert main(["models", "--json", "--models", models]) == 0
+    return [document["id"] for document in json.loads(capsys.readouterr().out)]
+
+
+def refusal(models: str, capsys: Captured) -> str:
+    """Return what is said of `models`, which cannot be used."""
+    assert main(["models", "--models", models]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("text", ["studies/mine.py", "./studies/mine.py", "{here}/studies/mine.py", "studies.mine"])
+@pytest.mark.parametrize("name", ["", ":ONE", ":make"])
+def test_a_file_is_named_by_its_path_or_as_a_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, text: str, name: str
+) -> None:
+    write(tmp_path / "studies" / "mine.py", 'ONE = entry("one")\ndef make():\n    return ONE')
+    monkeypatch.chdir(tmp_path)
+    assert ids(f"{text.format(here=tmp_path)}{name}", capsys) == ["one"]
+
+
+def test_a_file_may_import_its_neighbours_when_it_is_loaded_and_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    (tmp_path / "neighbour_of_mine.py").write_text("NAME = 'one'\n")
+    (tmp_path / "later_of_mine.py").write_text("NAME = 'two'\n")
+    lazy = "ONE = entry(neighbour_of_mine.NAME)\ndef make():\n    import later_of_mine\n    return entry('two')"
+    file = write(tmp_path / "mine.py", lazy, "import neighbour_of_mine")
+    assert ids(str(file), capsys) == ["one"]
+    assert ids(f"{file}:make", capsys) == ["two"]
+
+
+def test_a_file_of_a_package_is_part_of_it(tmp_path: Path, capsys: Captured) -> None:
+    package = tmp_path / "package_of_mine" / "inner"
+    file = write(package / "mine.py", "ONE = entry(NAME)", "from ..names import NAME")
+    (package / "__init__.py").write_text("from .mine import ONE\n")
+    (package.parent / "__init__.py").write_text("")
+    (package.parent / "names.py").write_text("NAME = 'one'\n")
+    assert ids(str(file), capsys) == ["one"]
+    assert ids(str(package), capsys) == ["one"]
+
+
+def test_files_of_one_name_and_of_a_known_module_are_told_apart(tmp_path: Path, capsys: Captured) -> None:
+    for folder in ("one", "two"):
+        write(tmp_path / folder / "mine.py", f'MODEL = entry("{folder}")')
+    write(tmp_path / "json.py", 'MODEL = entry("three")')
+    write(tmp_path / "sys.py", 'MODEL = entry("four")')
+    found = [ids(str(tmp_path / name), capsys) for name in ("one/mine.py", "two/mine.py", "json.py", "sys.py")]
+    assert found == [["one"], ["two"], ["three"], ["four"]]
+
+
+def test_a_set_goes_before_the_entries_in_it_and_several_are_listed(tmp_path: Path, capsys: Captured) -> None:
+    both = 'ONE, TWO = entry("one"), entry("two")\n'
+    assert ids(str(write(tmp_path / "a.py", f"{both}ALL = hw.ModelSet([ONE, TWO])\nSAME = ALL")), capsys) == [
+        "one",
+        "two",
+    ]
+    file = write(tmp_path / "b.py", both)
+    assert f"'{file}' holds several: ONE, TWO; choose one with {file}:ONE" in refusal(str(file), capsys)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "words"),
+    [
+        ("mine.py", ":ONR", "there is no ONR; it holds ONE; did you mean 'ONE'?"),
+        ("mine.py", ":State", "is a class; a ModelSet or a ModelEntry is needed"),
+        ("mine.py", ":MODEL.ONE", "there is no file"),
+        ("mines.py", "", "mines.py; did you mean 'mine.py'?"),
+        ("none/mine.py", "", "there is no file"),
+        ("empty.py", "", "holds no ModelSet and no ModelEntry"),
+        ("syntax.py", "", "SyntaxError: "),
+        ("fails.py", "", "ZeroDivisionError at fails.py:2: "),
+        ("exits.py", "", "SystemExit at exits.py:1: enough"),
+        ("imports.py", "", "ModuleNotFoundError at imports.py:1: No module named 'nowhere_at_all'"),
+        ("mine.py", ":breaks", "ZeroDivisionError at mine.py:"),
+        ("wrong.py", "", "the factory State(params) does not take them: too many positional arguments"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, file: str, name: str, words: str
+) -> None:
+    write(tmp_path / "mine.py", 'ONE = entry("one")\ndef breaks():\n    return 1 // 0')
+    wrong = (tmp_path / "mine.py").read_text().replace("params, seed", "params")
+    for other, text in (
+        ("empty.py", ""),
+        ("syntax.py", "def"),
+        ("fails.py", "\n1 // 0\n"),
+        ("exits.py", "raise SystemExit('enough')"),
+        ("imports.py", "import nowhere_at_all"),
+        ("wrong.py", wrong),
+    ):
+        (tmp_path / other).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    line = refusal(f"{file}{name}", capsys)
+    assert line.startswith("error: --models: ")
+    assert words in line
+
+
+def test_a_module_that_is_not_there_hints_at_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "; a file is named with its path, such as studies/mine.py" in refusal("studies.mine", capsys)
+
+
+def test_a_spec_runs_with_a_model_of_a_file_from_any_folder(tmp_path: Path) -> None:
+    file = write(tmp_path / "models" / "mine.py")
+    (tmp_path / "spec.toml").write_text('model = "one"\nrun = { steps = 3 }\n')
+    (tmp_path / "elsewhere").mkdir()
+    arguments = ["run", "../spec.toml", "--out", "out", "--models", "../models/mine.py"]
+    henad = [sys.executable, "-c", "import sys; from henad_native.cli import main; sys.exit(main())"]
+    subprocess.run([*henad, *arguments], cwd=tmp_path / "elsewhere", check=True, capture_output=True)
+    subprocess.run(
+        [*henad, "verify", str(tmp_path / "elsewhere" / "out"), "--models", str(file)],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
