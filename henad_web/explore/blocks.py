@@ -124,11 +124,19 @@ def _check_samples(block: BlockSpec, table: TablePath, problems: ProblemList) ->
     elif block.samples < 1:
         problems.add(table, "samples", "no samples", came=str(block.samples), allowed="at least 1")
     elif block.design in _BALANCED and block.samples & (block.samples - 1):
-        below = 1 << block.samples.bit_length() - 1
-        wrong, hint = f"a {block.design} design is balanced only in powers of two", f"write {below} or {2 * below}"
+        most = MAX_CONFIGS // _configs_a_sample(block)
+        below = 1 << min(block.samples, most).bit_length() - 1
+        near = f"{below} or {2 * below}" if 2 * below <= most else f"{below}"
+        wrong, hint = f"a {block.design} design is balanced only in powers of two", f"write {near}"
         problems.add(table, "samples", wrong, came=str(block.samples), allowed="1, 2, 4, 8 and so on", hint=hint)
     if block.design_seed is not None and not 0 <= block.design_seed <= MAX_U64:
         problems.add(table, "design_seed", "not a seed", came=str(block.design_seed), allowed="0 to 2^64 - 1")
+
+
+def _configs_a_sample(block: BlockSpec) -> int:
+    if block.design is not DesignKind.SALTELLI:
+        return 1
+    return SaltelliDesign.rows_a_point(len(block.factors), second_order=block.second_order is not False)
 
 
 def _check_table(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:

@@ -14,7 +14,7 @@ from henad_web.explore.columns import names_a_statistic
 from henad_web.explore.comparisons import Comparison
 from henad_web.explore.conditions import CompoundStop, column_text, condition_text, understood_stop
 from henad_web.explore.factors import Target, Targets
-from henad_web.explore.numbers import MAX_U64
+from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.reducers import KIND_FORMS, parse_kind
 from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpec
 from henad_web.explore.where import WhereError
@@ -29,6 +29,7 @@ __all__ = [
     "check_fixed",
     "check_lengths",
     "check_names",
+    "check_seeds",
     "check_varied_and_fixed",
 ]
 
@@ -81,6 +82,30 @@ def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
         near = max(measure.series_cadence // measure.stats_every, 1) * measure.stats_every
         came, allowed = str(measure.series_cadence), f"0 for no series, or a multiple such as {near}"
         problems.add(("measure",), "series_every", wrong, came=came, allowed=allowed)
+
+
+def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
+    """Check the root, and a list of seeds: as many as replicates, each once."""
+    table, seeds, allowed = ("seeds",), spec.seeds.list, "0 to 2^64 - 1"
+    if not 0 <= spec.seeds.root <= MAX_U64:
+        problems.add(table, "root", "not a seed", came=str(spec.seeds.root), allowed=allowed)
+    if seeds is None:
+        return
+    if not isinstance(seeds, tuple):
+        problems.add(table, "list", "not a list of seeds", came=repr(seeds), allowed="one seed a replicate")
+        return
+    first: dict[int, int] = {}
+    for rep, seed in enumerate(seeds):
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_U64:
+            problems.add(table, "list", f"entry #{rep + 1} is not a seed", came=repr(seed), allowed=allowed)
+        elif first.setdefault(seed, rep) != rep:
+            wrong = f"entries #{first[seed] + 1} and #{rep + 1} are the same seed, which makes two replicates one"
+            problems.add(table, "list", wrong, came=str(seed), hint="remove one of them")
+    replicates = spec.run.replicates
+    if len(seeds) != replicates:
+        came = f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'} for {grouped(replicates)} replicates"
+        hint = f"write replicates = {len(seeds)} in [run]" if seeds else "remove the list, or give seeds"
+        problems.add(table, "list", "not as many seeds as replicates", came=came, hint=hint)
 
 
 def check_timeout(timeout_s: float | None, problems: ProblemList) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from henad_web.explore.conditions import CompoundStop
 from henad_web.explore.reducers import parse_kind
+from henad_web.explore.seeds import scheme_text
 from henad_web.model.fnv import Fnv1a64
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def run_key(plan: Plan, config: Config, seed: int) -> str:
 def plan_head(plan: Plan) -> Fnv1a64:
     """Return the hash of `plan` up to its first config; for each config its block follows, then `write_config`."""
     seeds = plan.spec.seeds
-    fnv = Fnv1a64().text("henad.plan.2").u64(int(plan.results_fingerprint, 16)).u64(seeds.root).text(seeds.scheme)
+    fnv = Fnv1a64().text("henad.plan.2").u64(int(plan.results_fingerprint, 16)).u64(seeds.root).text(scheme_text(seeds))
     fnv.u64(len(plan.spec.actions))
     for action in plan.spec.actions:
         fnv.text(action.label)

@@ -22,7 +22,7 @@ from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_hash import hash_plan
 from henad_web.explore.roundings import rounded_values
-from henad_web.explore.seeds import derived_design_seed, run_seed
+from henad_web.explore.seeds import derived_design_seed, seed_of
 from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec
 from henad_web.explore.warnings import ActionAfterEnd, RoundedValue
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
@@ -146,6 +146,7 @@ class Plan:
             raise ModelMismatchError(spec.model, schema.model)
         problems = ProblemList()
         checks.check_lengths(spec, problems)
+        checks.check_seeds(spec, problems)
         checks.check_columns(spec, schema.stat_labels, problems)
         checks.check_actions(spec, schema.action_ids, problems)
         base = checks.check_fixed(spec, schema, problems)
@@ -200,8 +201,7 @@ class Plan:
         if not 0 <= run_id < self.run_count:
             raise IndexError(f"run {run_id} of {self.run_count}")
         config_id, rep = divmod(run_id, self.replicates)
-        seeds = self.spec.seeds
-        return PlannedRun(run_id, config_id, rep, run_seed(seeds.scheme, seeds.root, config_id, rep))
+        return PlannedRun(run_id, config_id, rep, seed_of(self.spec.seeds, config_id, rep))
 
     def runs(self) -> Iterator[PlannedRun]:
         """Yield every run in plan order."""
@@ -270,8 +270,7 @@ def _targets(spec: SweepSpec, schema: ModelSchema) -> Targets:
 
 
 def _resolve_blocks(spec: SweepSpec, targets: Targets, problems: ProblemList) -> list[ResolvedBlock]:
-    if not 0 <= spec.seeds.root <= MAX_U64:
-        problems.add(("seeds",), "root", "not a seed", came=str(spec.seeds.root), allowed="0 to 2^64 - 1")
+    if not 0 <= spec.seeds.root <= MAX_U64:  # `checks` has told it
         return []
     if not spec.blocks:
         return [ResolvedBlock(DesignKind.FACTORIAL, (), FactorialDesign(()))]

@@ -6,10 +6,18 @@ section 5.3).
 
 from __future__ import annotations
 
-from henad_web.explore.spec import SeedScheme
+from henad_web.explore.spec import SeedScheme, SeedSettings
 from henad_web.randomness import mix_seed
 
-__all__ = ["SEED_FORMULAS", "derived_design_seed", "run_seed", "search_seed"]
+__all__ = [
+    "SEED_FORMULAS",
+    "derived_design_seed",
+    "run_seed",
+    "scheme_text",
+    "search_seed",
+    "seed_formula",
+    "seed_of",
+]
 
 _SWEEP_SALT = 0x005EE9005EED0001
 _CONFIG_SALT = 0x00C04F165EED0001
@@ -22,6 +30,24 @@ SEED_FORMULAS = {
     SeedScheme.INDEPENDENT: ("mix_seed(mix_seed((mix_seed(root ^ CONFIG_SALT) + config_id) ^ SWEEP_SALT) + rep)"),
 }
 """How a run's seed follows from the root, as the manifest states it."""
+
+
+_LIST_SCHEME, _LIST_FORMULA = "list", "list[rep]"
+
+
+def scheme_text(seeds: SeedSettings) -> str:
+    """Return the name of where the runs' seeds come from, as hashes and manifests write it."""
+    return seeds.scheme.value if seeds.list is None else _LIST_SCHEME
+
+
+def seed_formula(seeds: SeedSettings) -> str:
+    """Return how a run's seed follows from `seeds`, as the manifest states it."""
+    return SEED_FORMULAS[seeds.scheme] if seeds.list is None else _LIST_FORMULA
+
+
+def seed_of(seeds: SeedSettings, config_id: int, rep: int) -> int:
+    """Return the seed of replicate `rep` of config `config_id`, 0 to 2^64 - 1."""
+    return run_seed(seeds.scheme, seeds.root, config_id, rep) if seeds.list is None else seeds.list[rep]
 
 
 def run_seed(scheme: SeedScheme, root: int, config_id: int, rep: int) -> int:

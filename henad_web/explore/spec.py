@@ -268,20 +268,36 @@ class MeasureSettings(_Spec, frozen=True):
         return self.stats_every if self.series_every is None else self.series_every
 
 
+SCHEME_BESIDE_LIST = "a list of seeds is a scheme of its own"
+"""What is wrong with a list of seeds and a scheme together."""
+
+
 class SeedSettings(_Spec, frozen=True):
-    """Where seeds come from. `root` 0 to 2^64 - 1."""
+    """Where seeds come from.
+
+    Attributes:
+        root: 0 to 2^64 - 1; the seeds of runs and of designs follow from it.
+        scheme: How those of runs do.
+        list: The seed of each replicate, the same in every config, instead of a scheme: as many as replicates, 0 to
+            2^64 - 1. None follows the scheme. More can be added later, as replicates can.
+    """
 
     root: int = 0
     scheme: SeedScheme = SeedScheme.COMMON
+    list: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Make values plain, and `scheme` a word.
 
         Raises:
-            SpecError: There is no such scheme.
+            SpecError: There is no such scheme, or one beside a list.
         """
         _Spec.__post_init__(self)
         self._make_word("scheme", SeedScheme)
+        if self.list is not None and self.scheme is not SeedScheme.COMMON:
+            place = Place(table=("seeds",), key="scheme")
+            hint = "remove it, or the list"
+            raise SpecError([Problem(place=place, wrong=SCHEME_BESIDE_LIST, came=f"'{self.scheme}'", hint=hint)])
 
 
 class ActionSpec(_Spec, frozen=True):

@@ -21,6 +21,7 @@ from henad_web.explore.spec import (
     FactorSpec,
     RangeLevels,
     RunOrder,
+    SeedSettings,
     SweepSpec,
     ValueLevels,
 )
@@ -84,7 +85,7 @@ def spec_document(
         document["set"] = {name: value(level) for name, level in spec.fixed}
     document["run"] = _run(spec)
     document["measure"] = _measure(spec)
-    document["seeds"] = {"root": _seed(spec.seeds.root, largest_seed), "scheme": str(spec.seeds.scheme)}
+    document["seeds"] = _seeds(spec.seeds, largest_seed)
     if spec.actions:
         document["action"] = [
             _without_none(id=action.id, name=action.name, tick=action.tick) for action in spec.actions
@@ -100,6 +101,13 @@ def _without_none(**values: object) -> Document:
 
 def _seed(seed: int | None, largest: int) -> int | str | None:
     return str(seed) if seed is not None and seed > largest else seed
+
+
+def _seeds(seeds: SeedSettings, largest: int) -> Document:
+    root = _seed(seeds.root, largest)
+    if seeds.list is None:
+        return {"root": root, "scheme": str(seeds.scheme)}
+    return {"root": root, "list": [_seed(seed, largest) for seed in seeds.list]}
 
 
 def _run(spec: SweepSpec) -> Document:

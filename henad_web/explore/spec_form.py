@@ -142,10 +142,12 @@ class SeedsForm(_Form, frozen=True):
     Attributes:
         root: 0 to 2^64 - 1; as a text of digits where a number cannot hold it.
         scheme: common gives replicate r the same seed in every config, independent gives every run its own.
+        list: The seed of each replicate, the same in every config, instead of a scheme: as many as replicates.
     """
 
     root: Seed = _SEEDS.root
     scheme: SeedScheme = _SEEDS.scheme
+    list: Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})] | UnsetType = UNSET
 
 
 class ActionForm(_Form, frozen=True):

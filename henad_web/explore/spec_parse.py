@@ -6,6 +6,7 @@ document is found in one pass. Reads no file: the text of a design table comes t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from henad_web.explore.conditions import read_condition
 from henad_web.explore.factors import TablePath
 from henad_web.explore.reducers import KIND_FORMS, Kind, parse_kind
 from henad_web.explore.spec import (
+    SCHEME_BESIDE_LIST,
     ActionSpec,
     AllLevels,
     BlockSpec,
@@ -161,12 +163,12 @@ def _fixed(top: TableReader) -> tuple[tuple[str, SpecValue], ...]:
 def _run(top: TableReader) -> RunSettings:
     run = _section(top, "run", RunForm)
     default = RunSettings()
-    timeout_s = run.number("timeout_s", allowed="a number of seconds")
+    timeout_s = run.number("timeout_s", least=0, allowed="a number of seconds")
     check_timeout(timeout_s, run.problems)
     return RunSettings(
         steps=run.whole("steps", default.steps),
         warmup=run.whole("warmup", default.warmup),
-        replicates=run.whole("replicates", default.replicates),
+        replicates=run.whole("replicates", default.replicates, least=1),
         stop=_stop(run) if "stop" in run else None,
         timeout_s=None if timeout_s is None else float(timeout_s),
         order=run.choice("order", default.order),
@@ -198,7 +200,7 @@ def _measure(top: TableReader) -> tuple[MeasureSettings, tuple[int, ...]]:
         found = _reducers(entry, path, measure.problems)
         reducers += found
         entries += [position] * len(found)
-    stats_every = measure.whole("stats_every", 1)
+    stats_every = measure.whole("stats_every", 1, least=1)
     settings = MeasureSettings(
         stats_every=stats_every,
         series_every=measure.whole("series_every", stats_every),
@@ -247,7 +249,12 @@ def _kind_hint(kind: object) -> str | None:
 
 def _seeds(top: TableReader) -> SeedSettings:
     seeds = _section(top, "seeds", SeedsForm)
-    return SeedSettings(root=seeds.seed("root", 0) or 0, scheme=seeds.choice("scheme", SeedScheme.COMMON))
+    root, scheme = seeds.seed("root", 0) or 0, seeds.choice("scheme", SeedScheme.COMMON)
+    if "list" not in seeds:
+        return SeedSettings(root=root, scheme=scheme)
+    if "scheme" in seeds:
+        seeds.wrong("scheme", SCHEME_BESIDE_LIST, hint="remove it, or the list")
+    return SeedSettings(root=root, list=seeds.seeds("list"))
 
 
 def _action(entry: object, path: TablePath, problems: ProblemList) -> ActionSpec:
@@ -268,10 +275,10 @@ def _block(entry: object, path: TablePath, problems: ProblemList, read_table: Re
     block = BlockSpec(
         design=table.choice("design", DesignKind.FACTORIAL),
         factors=tuple(_factor(factor, place, problems) for place, factor in table.items("factors")),
-        samples=table.optional_whole("samples"),
+        samples=table.optional_whole("samples", least=1),
         design_seed=table.seed("design_seed", None),
         second_order=table.flag("second_order", default=True) if "second_order" in table else None,
-        num_levels=table.optional_whole("num_levels"),
+        num_levels=table.optional_whole("num_levels", least=2, multiple_of=2),
         where=table.text("where"),
         table_text=table.text("table_text"),
         file=table.text("file"),
@@ -355,7 +362,8 @@ def _range(table: TableReader) -> RangeLevels:
     for key in ("min", "max"):
         if key not in reader:
             reader.missing(key, "a range is { min = .., max = .., step = .. }")
-    low, high, step = (reader.number(key, takes_long_texts=True) for key in ("min", "max", "step"))
+    low, high = (reader.number(key, takes_long_texts=True) for key in ("min", "max"))
+    step = reader.number("step", least=sys.float_info.min, takes_long_texts=True)
     return RangeLevels(min=0 if low is None else low, max=0 if high is None else high, step=step)
 
 

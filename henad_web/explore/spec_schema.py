@@ -87,6 +87,7 @@ def _simplified(value: object) -> object:
 
 
 def _add_rules(definitions: dict[str, Schema]) -> None:
+    definitions["Seeds"]["not"] = {"required": ["scheme", "list"]}
     definitions["Factor"]["allOf"] = [_exactly_one("param", "action"), _exactly_one("values", "range", "levels")]
     sampled = [kind.value for kind in DesignKind if kind not in _UNSAMPLED]
     definitions["Block"]["allOf"] = [

@@ -5,11 +5,11 @@ Owns hints for keys and words of spec files. Knows no rule of what is allowed.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 
 from henad_web.errors import near_miss
+from henad_web.explore.numbers import MAX_U64
 
 __all__ = ["comparator_hint", "meant", "number_hint", "whole_hint"]
 
@@ -28,6 +28,7 @@ _OTHER_WORDS = {
     "samples": ("n", "size", "count", "n_samples", "points"),
     "param": ("parameter", "variable", "name"),
     "values": ("list", "options"),
+    "list": ("seeds", "values"),
     "min": ("low", "from", "start", "first", "lower"),
     "max": ("high", "to", "stop", "end", "last", "upper"),
     "step": ("by", "increment", "interval"),
@@ -49,6 +50,11 @@ _COMPARATORS = {"=": "==", "=<": "<=", "=>": ">=", "<>": "!=", "===": "==", "!==
 """Comparators of other languages, by ours."""
 
 
+_DIGITS = re.compile(r"[0-9]{1,40}")
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,3})?")
+"""Numbers as TOML and JSON write them."""
+
+
 def meant(word: str, known: Iterable[str]) -> str | None:
     """Return the one of `known` that `word` is another spelling or another word of, None when there is none."""
     names = list(known)
@@ -67,21 +73,29 @@ def comparator_hint(text: str) -> str | None:
     return None
 
 
-def number_hint(key: str, value: object) -> str | None:
-    """Return how to write `value` at `key` as a number, None when it is no number in quotes."""
-    if not isinstance(value, str):
+def number_hint(key: str, value: object, least: float | None = None) -> str | None:
+    """Return how to write `value` at `key` as a number not below `least`, None when it is no such number in quotes."""
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
         return None
-    try:
-        float(value)
-    except ValueError:
-        return None
-    return f"write {key} = {value.strip()}, without quotes"
+    number = float(value)
+    fits = abs(number) <= MAX_U64 and (least is None or number >= least)
+    return f"write {key} = {value.strip()}, without quotes" if fits else None
 
 
-def whole_hint(key: str, value: object) -> str | None:
-    """Return how to write `value` at `key` as a whole number, None when it is none in disguise."""
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer() and value >= 0:
-        return f"write {key} = {int(value)}"
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
-        return f"write {key} = {value.strip()}, without quotes"
-    return None
+def whole_hint(key: str, value: object, *, least: int = 0, multiple_of: int = 1) -> str | None:
+    """Return how to write `value` at `key` as a whole number, None when it is none in disguise.
+
+    Args:
+        key: The key.
+        value: What stands there.
+        least: The least number that is allowed; the largest is 2^64 - 1.
+        multiple_of: What it has to be a multiple of.
+    """
+    if isinstance(value, float) and value.is_integer():
+        number, quotes = int(value), ""
+    elif isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        number, quotes = int(value), ", without quotes"
+    else:
+        return None
+    fits = least <= number <= MAX_U64 and number % multiple_of == 0
+    return f"write {key} = {number}{quotes}" if fits else None

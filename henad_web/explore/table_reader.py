@@ -17,6 +17,7 @@ from henad_web.explore.spelling import meant, number_hint, whole_hint
 
 __all__ = ["TableReader", "kind_of"]
 
+_SEED_FORM = "a whole number or a text of digits, 0 to 2^64 - 1"
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -110,21 +111,27 @@ class TableReader:
             return
         self.problems.add(self.path, key, "missing key", hint=hint)
 
-    def whole(self, key: str, default: int, *, allowed: str = "a whole number, 0 to 2^64 - 1") -> int:
-        """Return the whole number of `key`, 0 to 2^64 - 1; `default` when it is missing or wrong."""
-        if key not in self._table:
-            return default
-        number = self._whole(key, allowed)
+    def whole(self, key: str, default: int, *, least: int = 0) -> int:
+        """Return the whole number of `key`, 0 to 2^64 - 1; `default` when it is missing or wrong.
+
+        Args:
+            key: The key.
+            default: What is meant when it is not there.
+            least: Numbers below are refused later, and never proposed.
+        """
+        number = self.optional_whole(key, least=least)
         return default if number is None else number
 
-    def optional_whole(self, key: str, *, allowed: str = "a whole number, 0 to 2^64 - 1") -> int | None:
-        """Return the whole number of `key`, None when it is missing or wrong."""
-        return self._whole(key, allowed) if key in self._table else None
-
-    def _whole(self, key: str, allowed: str) -> int | None:
+    def optional_whole(
+        self, key: str, *, least: int = 0, multiple_of: int = 1, allowed: str = "a whole number, 0 to 2^64 - 1"
+    ) -> int | None:
+        """Return the whole number of `key` as `whole` does, None when it is missing or wrong."""
+        if key not in self._table:
+            return None
         value = self._table[key]
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong(key, "not a whole number", allowed=allowed, hint=whole_hint(key, value))
+            hint = whole_hint(key, value, least=least, multiple_of=multiple_of)
+            self.wrong(key, "not a whole number", allowed=allowed, hint=hint)
             return None
         if not 0 <= value <= MAX_U64:
             self.wrong(key, "below 0" if value < 0 else "too large", allowed=allowed)
@@ -136,18 +143,32 @@ class TableReader:
         if key not in self._table:
             return default
         value = self._table[key]
-        seed = parse_whole(value) if isinstance(value, int | str) else None
-        if seed is None or not 0 <= seed <= MAX_U64:
-            allowed = "a whole number or a text of digits, 0 to 2^64 - 1"
-            self.wrong(key, "not a seed", allowed=allowed, hint=whole_hint(key, value))
+        seed = _seed(value)
+        if seed is None:
+            self.wrong(key, "not a seed", allowed=_SEED_FORM, hint=whole_hint(key, value))
             return default
         return seed
 
-    def number(self, key: str, *, allowed: str = "a number", takes_long_texts: bool = False) -> float | int | None:
+    def seeds(self, key: str) -> tuple[int, ...]:
+        """Return the seeds of the list `key`, without those that are wrong."""
+        found = []
+        for place, (_, value) in enumerate(self.items(key, hint=f"write {key} = [{self.raw(key)}]")):
+            seed = _seed(value)
+            if seed is None:
+                wrong = f"entry #{place + 1} is not a seed"
+                self.problems.add(self.path, key, wrong, came=kind_of(value), allowed=_SEED_FORM)
+            else:
+                found.append(seed)
+        return tuple(found)
+
+    def number(
+        self, key: str, *, least: float | None = None, allowed: str = "a number", takes_long_texts: bool = False
+    ) -> float | int | None:
         """Return the number of `key` as it came, None when it is missing or wrong.
 
         Args:
             key: The key.
+            least: Numbers below are refused later, and never proposed; None for none.
             allowed: What may stand there, for messages.
             takes_long_texts: Whether a text of digits stands for a whole number beyond 2^53, which JSON may round.
         """
@@ -158,7 +179,7 @@ class TableReader:
         if long_number is not None:
             value = long_number
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.wrong(key, "not a number", allowed=allowed, hint=number_hint(key, value))
+            self.wrong(key, "not a number", allowed=allowed, hint=number_hint(key, value, least))
             return None
         if isinstance(value, int) and abs(value) > MAX_U64:
             self.wrong(key, "a number too large", allowed="at most 2^64 - 1")
@@ -207,6 +228,11 @@ class TableReader:
             self.wrong(key, "not a list", allowed="a list", hint=hint)
             return []
         return [((*self.path, key, place), entry) for place, entry in enumerate(value)]
+
+
+def _seed(value: object) -> int | None:
+    seed = parse_whole(value) if isinstance(value, int | str) else None
+    return seed if seed is not None and 0 <= seed <= MAX_U64 else None
 
 
 def _split(path: TablePath) -> tuple[TablePath, str | None]:

@@ -196,16 +196,14 @@ class Param:
         number = read(text)
         if number is None:
             point = text.replace(",", ".")
-            hint = f"did you mean '{point}'?" if read(point) is not None else None
+            hint = f"did you mean '{point}'?" if self._holds(read(point)) else None
             raise self._error("not a number", repr(text), hint)
         return self._in_range(number, text)
 
     def _parse_whole(self, text: str) -> int:
         is_signed = self.kind is ParamKind.I64
         if not (_SIGNED if is_signed else _UNSIGNED).fullmatch(text):
-            number = f64_from_text(text)
-            is_near = number is not None and number.is_integer() and _I64_MIN <= number <= _I64_MAX
-            hint = f"write {int(number)}" if is_near and number is not None and (is_signed or number >= 0) else None
+            hint = self._whole_hint(f64_from_text(text))
             raise self._error("not a whole number", repr(text), hint)
         if len(text) > _MOST_DIGITS:
             raise self._error("out of range", text)
@@ -231,19 +229,26 @@ class Param:
         raise self._error("no such option", repr(text), near_miss(text, self.options))
 
     def _in_range(self, number: _Number, came: str) -> _Number:
-        low, high = self.min, self.max
-        # Not a number lies nowhere, and bounds are finite; an integer too large for a float must not become one.
-        if low is None or high is None or not low <= number <= high:
+        if not self._holds(number):
             raise self._error("out of range", came)
         return number
+
+    def _holds(self, number: float | int | None) -> bool:
+        low, high = self.min, self.max
+        # Not a number lies nowhere, and bounds are finite; an integer too large for a float must not become one.
+        return number is not None and low is not None and high is not None and low <= number <= high
 
     def _hint_for(self, value: object) -> str | None:
         if not isinstance(value, numbers.Real):
             return None
         if self.kind is ParamKind.TEXT:
             return f'write "{_came(value)}" in quotes'
-        is_whole = self.kind.is_whole and float(value).is_integer()
-        return f"write {int(float(value))}" if is_whole else None
+        return self._whole_hint(float(value)) if self.kind.is_whole else None
+
+    def _whole_hint(self, number: float | None) -> str | None:
+        # What is out of range is not proposed.
+        fits = number is not None and number.is_integer() and self._holds(int(number))
+        return f"write {int(number)}" if fits and number is not None else None
 
     def _error(self, wrong: str, came: str, hint: str | None = None) -> ParamError:
         return ParamError(self.id, wrong, came=came, allowed=self.allowed, hint=hint)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from henad_web.explore.seeds import SEED_FORMULAS
+from henad_web.explore.seeds import scheme_text, seed_formula
 from henad_web.explore.spec_file import spec_document
 from henad_web.output.build import BuildRecord, model_source, this_build
 from henad_web.output.manifest import (
@@ -71,7 +71,7 @@ def opening_manifest(
         spec_source=spec_source,
         argv=argv,
         plan=_plan_record(plan),
-        seeds=SeedsRecord(root=seed_number(seeds.root), scheme=seeds.scheme.value, formula=SEED_FORMULAS[seeds.scheme]),
+        seeds=SeedsRecord(root=seed_number(seeds.root), scheme=scheme_text(seeds), formula=seed_formula(seeds)),
         columns=ColumnsRecord(stats=outline.stat_columns, reducers=outline.reducer_columns),
         shard=ShardRecord(index=outline.shard.index, count=outline.shard.count),
         execution=execution,

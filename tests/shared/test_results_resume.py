@@ -72,6 +72,38 @@ def test_more_replicates_reuse_the_rows_there_are(stepped: Host, models: hw.Mode
     assert hw.masked(last.record.files) == hw.masked(stepped.files(models["sir"], more))
 
 
+def with_seeds(spec: hw.SweepSpec, *seeds: int) -> hw.SweepSpec:
+    run = msgspec.structs.replace(spec.run, replicates=len(seeds))
+    return msgspec.structs.replace(spec, run=run, seeds=hw.SeedSettings(root=8, list=seeds))
+
+
+def test_a_longer_list_of_seeds_runs_the_new_replicates_alone(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec
+) -> None:
+    files, more = (
+        stepped.files(models["sir"], with_seeds(small_sir, 5, 2**64 - 1)),
+        with_seeds(small_sir, 5, 2**64 - 1, 9),
+    )
+    seeds = hw.ResultSet.from_files(files).manifest.seeds
+    assert (seeds.root, seeds.scheme, seeds.formula) == (8, "list", "list[rep]")
+    run = hw.SweepRun.resume_files(models["sir"], files, spec=more, target=stepped.target)
+    events = stepped.drain(run)
+    assert [event.outcome.run.run_id for event in events if isinstance(event, hw.RunFinished)] == [2, 5, 8]
+    last = events[-1]
+    assert isinstance(last, hw.Finished)
+    assert last.record.files is not None
+    assert hw.masked(last.record.files) == hw.masked(stepped.files(models["sir"], more))
+    assert hw.ResultSet.from_files(last.record.files).runs["seed"].tolist() == [5, 2**64 - 1, 9] * 3
+
+
+def test_another_seed_of_a_run_that_is_there_is_refused(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec
+) -> None:
+    files = stepped.files(models["sir"], with_seeds(small_sir, 5, 6))
+    with pytest.raises(hw.RunKeyChangedError):
+        hw.SweepRun.resume_files(models["sir"], files, spec=with_seeds(small_sir, 5, 7, 9), target=stepped.target)
+
+
 def test_a_folder_of_the_reference_engine_goes_on_and_says_that_another_build_began_it(
     stepped: Host, models: hw.ModelSet
 ) -> None:

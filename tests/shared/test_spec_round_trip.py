@@ -112,7 +112,8 @@ SPECS = st.builds(
         default_reducers=st.booleans(),
         reducers=st.lists(st.builds(ReducerSpec, column=COLUMNS, kind=KINDS), max_size=4).map(tuple),
     ),
-    seeds=st.builds(SeedSettings, root=U64, scheme=st.sampled_from(SeedScheme)),
+    seeds=st.builds(SeedSettings, root=U64, scheme=st.sampled_from(SeedScheme))
+    | st.builds(SeedSettings, root=U64, list=st.lists(U64, max_size=3).map(tuple)),
     actions=st.lists(
         st.builds(ActionSpec, id=NAMES, tick=U64, name=st.none() | NAMES.filter(lambda name: bool(name.strip()))),
         max_size=3,

@@ -410,7 +410,7 @@ TYPOS = [
     (
         "root = 42",
         "rot = 42",
-        "line 23, [seeds] rot: unknown key `rot`; allowed: root, scheme; did you mean 'root'?",
+        "line 23, [seeds] rot: unknown key `rot`; allowed: root, scheme, list; did you mean 'root'?",
     ),
     (
         "root = 42",

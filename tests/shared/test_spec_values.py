@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from henad_web.errors import SpecError
+from henad_web.errors import ParamError, SpecError
 from henad_web.explore.spec import (
     ActionSpec,
     BlockSpec,
@@ -112,3 +112,61 @@ def test_one_value_is_one_level(value: Any) -> None:
     block = BlockSpec(factors=(FactorSpec(param="size", levels=levels),))
     plan = SweepSpec(model="study", blocks=(block,)).plan(SCHEMA)
     assert [config.params[0] for config in plan.configs] == [12]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[run]\nsteps = 1e30", None),
+        ("[run]\nsteps = 2e3", "write steps = 2000"),
+        ('[run]\nsteps = "99999999999999999999999"', None),
+        ('[run]\nsteps = "0"', "write steps = 0, without quotes"),
+        ("[run]\nreplicates = 0.0", None),
+        ('[run]\nreplicates = "0"', None),
+        ('[run]\ntimeout_s = "-1"', None),
+        ('[run]\ntimeout_s = "nan"', None),
+        ('[run]\ntimeout_s = "1e300"', None),
+        ('[run]\ntimeout_s = "1.5"', "write timeout_s = 1.5, without quotes"),
+        ("[measure]\nstats_every = 0.0", None),
+        (
+            '[[block]]\ndesign = "lhs"\nsamples = 0.0\nfactors = [{ param = "size", range = { min = 1, max = 9 } }]',
+            None,
+        ),
+        (
+            '[[block]]\ndesign = "morris"\nsamples = 1\nnum_levels = "3"\nfactors = [{ param = "size", values = 1 }]',
+            None,
+        ),
+        ('[[block]]\nfactors = [{ param = "rate", range = { min = 0, max = 1, step = "0" } }]', None),
+        (
+            '[[block]]\ndesign = "sobol"\nsamples = 20000000\nfactors = [{ param = "size", values = 1 }]',
+            "write 16777216",
+        ),
+        ('[[block]]\ndesign = "sobol"\nsamples = 6\nfactors = [{ param = "size", values = 1 }]', "write 4 or 8"),
+        (
+            '[[block]]\ndesign = "saltelli"\nsamples = 5000000\nfactors = [{ param = "size", values = 1 }]',
+            "write 4194304",
+        ),
+    ],
+)
+def test_no_number_out_of_range_is_proposed(text: str, hint: str | None) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec(f'model = "study"\n{text}\n')
+    assert [problem.hint for problem in caught.value.problems] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("param", "value", "hint"),
+    [
+        ("size", 8.0, "write 8"),
+        ("size", 1001.0, None),
+        ("size", "8.0", "write 8"),
+        ("size", "1e9", None),
+        ("size", "-8.0", None),
+        ("rate", "0,5", "did you mean '0.5'?"),
+        ("rate", "1,5", None),
+    ],
+)
+def test_no_value_out_of_a_parameter_s_range_is_proposed(param: str, value: object, hint: str | None) -> None:
+    with pytest.raises(ParamError) as caught:
+        SCHEMA.param(param).coerce(value)
+    assert caught.value.hint == hint
