@@ -49,11 +49,13 @@ class JsonText:
         document: Its value.
         positions: Lines of its keys, objects and array entries.
         problems: Keys given twice, nulls, numbers that are not finite, broken texts; places without file and line.
+        twice: Keys given twice in one object, each with the lines of the first time and of the other.
     """
 
     document: object
     positions: Positions
     problems: ProblemList
+    twice: tuple[tuple[str, int, int], ...]
 
 
 def read_json(text: str) -> JsonText:
@@ -71,7 +73,12 @@ def read_json(text: str) -> JsonText:
         raise _syntax_error(error.msg, text, error.pos) from error
     except ValueError as error:
         raise JsonSyntaxError("a number has too many digits", *_line_of_digits(text), None) from error
-    return JsonText(document=document, positions=Positions(scanner.lines), problems=scanner.problems)
+    return JsonText(
+        document=document,
+        positions=Positions(scanner.lines),
+        problems=scanner.problems,
+        twice=tuple(scanner.twice),
+    )
 
 
 def _check_depth(text: str) -> None:
@@ -130,6 +137,7 @@ class _Scanner:
     place: int = 0
     lines: dict[TablePath, int] = field(default_factory=dict)
     problems: ProblemList = field(default_factory=ProblemList)
+    twice: list[tuple[str, int, int]] = field(default_factory=list)
     _ends: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -182,6 +190,7 @@ class _Scanner:
             if key in seen:
                 came = f"it again in line {line}" if line != seen[key] else "it twice in this line"
                 self.problems.add(path, key, "key given twice", came=came, hint="remove one of them")
+                self.twice.append((key, seen[key], line))
             seen.setdefault(key, line)
             self.lines.setdefault((*path, key), line)
             self._blank()

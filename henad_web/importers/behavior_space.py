@@ -62,19 +62,41 @@ def experiments_in(text: str) -> list[Element]:
     return [element for element in root.walk() if element.tag == "experiment"]
 
 
-def pick_experiment(experiments: list[Element], name: str | None, problems: ProblemList) -> Element | None:
-    """Return the experiment called `name`, the only one for None; None with a problem recorded."""
-    names = [element.attributes.get("name", "") for element in experiments]
-    listed = ", ".join(f"'{each}'" for each in names) or "none"
+def pick_experiment(experiments: list[Element], name: str | None, problems: ProblemList) -> tuple[str, Element] | None:
+    """Return the experiment called `name`, the only one for None, with what it is called; None with a problem recorded.
+
+    Experiments that share a name are called ``name#1``, ``name#2`` and so on, in the order of the file.
+    """
+    known = _labelled(experiments)
+    listed = ", ".join(f"'{label}'" for label in known) or "none"
+    namesakes = [label for label, element in known.items() if element.attributes.get("name", "") == name]
     if not experiments:
         problems.add((), None, "no BehaviorSpace experiment in it", hint="make one in NetLogo and save the model")
     elif name is None and len(experiments) > 1:
         problems.add((), None, f"{len(experiments)} experiments in it", allowed=listed, hint="name one of them")
-    elif name is not None and name not in names:
-        problems.add((), None, f"no experiment '{name}'", allowed=listed, hint=near_miss(name, names))
+    elif name is None:
+        return next(iter(known.items()))
+    elif name in known:
+        return name, known[name]
+    elif namesakes:
+        wrong, allowed = f"{len(namesakes)} experiments '{name}' in it", ", ".join(f"'{label}'" for label in namesakes)
+        problems.add((), None, wrong, allowed=allowed, hint="name one of them by its number")
     else:
-        return experiments[0 if name is None else names.index(name)]
+        problems.add((), None, f"no experiment '{name}'", allowed=listed, hint=near_miss(name, known))
     return None
+
+
+def _labelled(experiments: list[Element]) -> dict[str, Element]:
+    names = [element.attributes.get("name", "") for element in experiments]
+    labelled: dict[str, Element] = {}
+    for place, (name, element) in enumerate(zip(names, experiments, strict=True)):
+        label = name
+        if names.count(name) > 1:
+            label = f"{name}#{names[: place + 1].count(name)}"
+            while label in names:  # an experiment may be called so
+                label = f"{label}#"
+        labelled[label] = element
+    return labelled
 
 
 @dataclass(slots=True)
@@ -102,9 +124,6 @@ class _Reader:
         if text not in ("true", "false"):
             self.problems.add(self.place, key, "neither true nor false", came=f"'{text}'", allowed="true or false")
         return text == "true"
-
-    def texts(self, tag: str) -> list[str]:
-        return [" ".join(child.text.split()) for child in self.element.children if child.tag == tag]
 
     def value_set(self, element: Element) -> tuple[str, LevelSpec] | None:
         """Return the parameter and levels of a value set, None when it is left out or wrong."""
@@ -139,7 +158,16 @@ class _Reader:
             return [0]
 
     def value_sets(self, elements: list[Element]) -> Variables:
-        found = [self.value_set(element) for element in elements if element.tag in _VALUE_SETS]
+        last: dict[str, Element] = {}
+        for element in elements:
+            if element.tag not in _VALUE_SETS:
+                continue
+            name = element.attributes.get("variable", "")
+            if name in last:
+                lines = f"lines {last[name].line} and {element.line}"
+                self.notes.add(f"'{name}' is given twice, in {lines}; the last was taken, as NetLogo sets it last.")
+            last[name] = element
+        found = [self.value_set(element) for element in last.values()]
         return [each for each in found if each is not None]
 
 
@@ -182,24 +210,52 @@ def _run(reader: _Reader, seed_count: int) -> RunSettings:
 
 
 def _steps(reader: _Reader) -> int:
-    limits = [child.attributes.get("steps", "") for child in reader.element.children if child.tag == "timeLimit"]
-    text = reader.element.attributes.get("timeLimit", limits[0] if limits else "0")
-    steps = reader.whole("timeLimit", text, 0, at_least=0)
-    for condition in reader.texts("exitCondition"):
+    """Return the ticks that a run has: the fewest of the time limits and of the conditions that count ticks."""
+    limits, lost = _time_limits(reader), []
+    for child in reader.element.children:
+        condition = " ".join(child.text.split())
+        if child.tag != "exitCondition" or not condition:
+            continue
         limit = _TICK_LIMIT.fullmatch(condition)
         if limit is None:
-            reader.notes.add(
-                f"Exit condition not carried over: {condition}. Where a statistic says the same, write [run] "
-                'stop = { condition = "STATISTIC <= 0" }.'
-            )
-            continue
-        ticks = int(limit[2]) + (limit[1] == ">")
-        steps = min(steps, ticks) if steps else ticks
-        reader.notes.add(f"Exit condition '{condition}' became steps = {ticks}.")
-    if steps == 0:
-        steps = RunSettings().steps
+            lost.append((condition, child.line))
+        else:
+            what = f"exit condition '{condition}'"
+            limits.append(_Limit(int(limit[2]) + (limit[1] == ">"), what, child.line))
+    found = min(limits, key=lambda limit: limit.ticks, default=None)
+    steps = RunSettings().steps if found is None else found.ticks
+    if len(limits) > 1:
+        places = " and ".join(f"the {limit.what} (line {limit.line}, {limit.ticks} ticks)" for limit in limits)
+        reader.notes.add(f"A run ends by {places}, whichever comes first: steps = {steps}.")
+    elif found is not None and found.what != _TIME_LIMIT:
+        reader.notes.add(f"{found.what[0].upper()}{found.what[1:]} became steps = {steps}.")
+    for condition, line in lost:
+        alone = "" if found is None else f"; the {found.what} (line {found.line}) alone ends a run"
+        reader.notes.add(
+            f"Exit condition not carried over: {condition} (line {line}){alone}. Where a statistic says the same, "
+            'write [run] stop = { condition = "STATISTIC <= 0" }.'
+        )
+    if found is None:
         reader.notes.add(f"The experiment has no time limit; steps = {steps} is a guess, set your own.")
     return steps
+
+
+_TIME_LIMIT = "time limit"
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    ticks: int
+    what: str
+    line: int
+
+
+def _time_limits(reader: _Reader) -> list[_Limit]:
+    element = reader.element
+    given = [(element.line, element.attributes["timeLimit"])] if "timeLimit" in element.attributes else []
+    given += [(child.line, child.attributes.get("steps", "")) for child in element.children if child.tag == "timeLimit"]
+    found = [_Limit(reader.whole("timeLimit", text, 0, at_least=0), _TIME_LIMIT, line) for line, text in given]
+    return [limit for limit in found if limit.ticks > 0]
 
 
 def _seeds(reader: _Reader) -> tuple[SeedSettings, int]:

@@ -105,17 +105,18 @@ def _netlogo(text: str, options: ImportOptions, names: NameMap, problems: Proble
     except XmlTextError as error:
         problems.problems.append(Problem(place=Place(line=error.line), wrong=str(error)))
         return None
-    element = pick_experiment(experiments, options.experiment, problems)
-    if element is None:
+    picked = pick_experiment(experiments, options.experiment, problems)
+    if picked is None:
         return None
+    label, element = picked
     spec = spec_of_experiment(element, options.model, names, problems, notes)
     names.check_all_used()
     _add_lines(problems, element)
-    return f"the NetLogo experiment '{element.attributes.get('name', '')}'", spec, ExecutionSettings()
+    return f"the NetLogo experiment '{label}'", spec, ExecutionSettings()
 
 
 def _mapping(text: str, options: ImportOptions, names: NameMap, problems: ProblemList, notes: Notes) -> _Found | None:
-    given = read_mapping(text, options.experiment, problems)
+    given = read_mapping(text, options.experiment, problems, notes)
     if given is None:
         return None
     found: _Found

@@ -29,6 +29,8 @@ def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place,
             problems.add(place, name, "not a value of a parameter", came=came, hint=hint)
             continue
         plain = whole_if_exact(value) if isinstance(value, float) else value
+        if isinstance(plain, float) and plain.is_integer() and param is not None and param.kind.is_whole:
+            plain = int(plain)
         try:
             if param is not None:
                 param.coerce(plain)

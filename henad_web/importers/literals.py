@@ -1,28 +1,48 @@
-"""A dict of another tool, given as JSON or as a Python literal.
+"""A dict of another tool, given as JSON, as a Python literal, or by a script that hands it to Mesa's `batch_run`.
 
-Owns the reading. Nothing is evaluated: a call, a name or an operator in the text is refused.
+Owns the choice of the dict or call. Nothing is ever run: what has no value as it is written is refused.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from henad_web.errors import ProblemList, near_miss
+from henad_web.explore.json_text import JsonSyntaxError, read_json
+from henad_web.importers.imported import Notes
+from henad_web.importers.python_values import PythonProgram, code_in
 
-__all__ = ["read_mapping"]
+__all__ = ["COMPUTED", "COMPUTED_HINT", "read_mapping"]
 
 _MAX_LETTERS = 1_000_000
+_CALL = "batch_run"
+_CALL_NAME = re.compile(rf"{_CALL}(?:#([0-9]{{1,6}}))?")
+_ARGUMENTS = (
+    "model_cls",
+    "parameters",
+    "number_processes",
+    "iterations",
+    "data_collection_period",
+    "max_steps",
+    "display_progress",
+)
+"""Arguments of Mesa's `batch_run` in the order of its signature."""
+
+COMPUTED = "something that has to be computed"
+COMPUTED_HINT = "write its values out; code in the text is never run"
 
 
-def read_mapping(text: str, name: str | None, problems: ProblemList) -> Mapping[str, object] | None:
+def read_mapping(text: str, name: str | None, problems: ProblemList, notes: Notes) -> Mapping[str, object] | None:
     """Return the dict that `text` writes; None with a problem recorded.
 
     Args:
-        text: JSON, a Python dict, or Python statements that assign dicts to names.
-        name: Which of several assigned dicts is meant.
+        text: JSON, a Python dict, Python statements that assign dicts to names, or a script that calls `batch_run`.
+        name: Which of several assigned dicts, or of several calls (``batch_run#2``), is meant.
         problems: Where problems go.
+        notes: Where is told what was given twice, and what was left out of a script.
     """
     if len(text) > _MAX_LETTERS:
         problems.add((), None, f"more than {_MAX_LETTERS} letters", hint="give only the dict")
@@ -30,46 +50,101 @@ def read_mapping(text: str, name: str | None, problems: ProblemList) -> Mapping[
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError):
-        return _python(text, name, problems)
+        return _python(text, name, problems, notes)
+    _note_twice(text, notes)
     return _checked(found, problems)
 
 
-def _python(text: str, name: str | None, problems: ProblemList) -> Mapping[str, object] | None:
+def _note_twice(text: str, notes: Notes) -> None:
     try:
-        body = ast.parse(text.strip()).body
+        twice = read_json(text).twice
+    except JsonSyntaxError:  # more brackets inside one another than a spec may have; the value itself was read
+        return
+    for key, first, again in twice:
+        notes.add(f"'{key}' is given twice, in lines {first} and {again}; the last was taken.")
+
+
+def _python(text: str, name: str | None, problems: ProblemList, notes: Notes) -> Mapping[str, object] | None:
+    try:
+        tree = ast.parse(text.strip())
+        ast.increment_lineno(tree, text[: len(text) - len(text.lstrip())].count("\n"))
+        return _chosen(PythonProgram(tree, notes), name, problems, notes)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         where = "" if line is None else f" in line {line}"
         problems.add((), None, f"neither JSON nor Python{where}", hint="give a dict of plain values")
         return None
+
+
+def _chosen(
+    program: PythonProgram, name: str | None, problems: ProblemList, notes: Notes
+) -> Mapping[str, object] | None:
+    body = program.tree.body
+    calls, dicts = program.calls_of(_CALL), program.dicts()
+    if name in dicts:
+        return _literal(program, dicts[name], problems)
+    if calls and (name is None or _CALL_NAME.fullmatch(name)):
+        call = _chosen_call(calls, name, problems)
+        return None if call is None else _arguments(program, call, problems, notes)
     if len(body) == 1 and isinstance(body[0], ast.Expr):
-        return _literal(body[0].value, problems)
-    dicts = {
-        target.id: statement.value
-        for statement in body
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    }
-    chosen = next(iter(dicts), None) if name is None and len(dicts) == 1 else name
-    if chosen not in dicts:
-        allowed = ", ".join(dicts) or "none, it assigns no dict to a name"
-        hint = None if name is None else near_miss(name, dicts)
-        wrong = "which dict is meant?" if name is None else f"no dict '{name}'"
-        problems.add((), None, wrong, allowed=allowed, hint=hint)
-        return None
-    return _literal(dicts[str(chosen)], problems)
+        return _literal(program, body[0].value, problems)
+    if name is None and len(dicts) == 1:
+        return _literal(program, next(iter(dicts.values())), problems)
+    known = [*dicts, *(f"{_CALL}#{place + 1}" for place in range(len(calls)))]
+    allowed = ", ".join(known) or "none, it assigns no dict to a name"
+    hint = None if name is None else near_miss(name, known)
+    wrong = "which dict is meant?" if name is None else f"no dict '{name}'"
+    problems.add((), None, wrong, allowed=allowed, hint=hint)
+    return None
 
 
-def _literal(node: ast.expr, problems: ProblemList) -> Mapping[str, object] | None:
-    try:
-        return _checked(ast.literal_eval(node), problems)
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        called = [ast.unparse(each) for each in ast.walk(node) if isinstance(each, ast.Call | ast.Name | ast.Attribute)]
-        came = called[0] if called else None
-        hint = "write its values out; code in the text is never run"
-        problems.add((), None, "something that has to be computed", came=came, hint=hint)
+def _chosen_call(calls: Sequence[ast.Call], name: str | None, problems: ProblemList) -> ast.Call | None:
+    match = _CALL_NAME.fullmatch(name or "")
+    place = int(match[1]) if match and match[1] else None
+    if place is None and len(calls) == 1:
+        return calls[0]
+    if place is not None and 1 <= place <= len(calls):
+        return calls[place - 1]
+    listed = ", ".join(f"'{_CALL}#{number + 1}' in line {call.lineno}" for number, call in enumerate(calls))
+    wrong = f"{len(calls)} calls of {_CALL} in it" if place is None else f"no call '{name}'"
+    problems.add((), None, wrong, allowed=listed, hint="name one of them")
+    return None
+
+
+def _arguments(
+    program: PythonProgram, call: ast.Call, problems: ProblemList, notes: Notes
+) -> Mapping[str, object] | None:
+    """Return the arguments of a call of `batch_run` by name, what cannot be read as its code."""
+    given: dict[str, object] = {}
+    for place, node in enumerate(call.args):
+        if place >= len(_ARGUMENTS) or isinstance(node, ast.Starred):
+            problems.add((), None, f"line {node.lineno}: an argument without a name", came=ast.unparse(node),
+                         hint="write it with its name, such as max_steps=100")  # fmt: skip
+            return None
+        given[_ARGUMENTS[place]] = node if place == 0 else program.value(node)
+    for keyword in call.keywords:
+        value = program.value(keyword.value)
+        if keyword.arg is not None:
+            given[keyword.arg] = value
+        elif isinstance(value, Mapping):
+            given.update({str(key): each for key, each in value.items()})
+        else:
+            problems.add((), None, f"line {keyword.value.lineno}: {COMPUTED}", came=f"**{value!r}", hint=COMPUTED_HINT)
+            return None
+    if "parameters" not in given:
+        problems.add((), None, f"line {call.lineno}: {_CALL} is given no parameters", hint="write parameters={...}")
         return None
+    notes.add(f"Read from the call of {_CALL} in line {call.lineno}; nothing of the script was run.")
+    return given
+
+
+def _literal(program: PythonProgram, node: ast.expr, problems: ProblemList) -> Mapping[str, object] | None:
+    found = program.value(node)
+    code = code_in(found)
+    if code is not None:
+        problems.add((), None, COMPUTED, came=code.source, hint=COMPUTED_HINT)
+        return None
+    return _checked(found, problems)
 
 
 def _checked(found: object, problems: ProblemList) -> Mapping[str, object] | None:

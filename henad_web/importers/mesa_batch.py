@@ -8,16 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from henad_web.errors import ProblemList
-from henad_web.explore.spec import BlockSpec, ExecutionSettings, MeasureSettings, RunSettings, SweepSpec
+from henad_web.explore.spec import (
+    BlockSpec,
+    ExecutionSettings,
+    LevelSpec,
+    MeasureSettings,
+    RunSettings,
+    SweepSpec,
+    ValueLevels,
+)
 from henad_web.importers.imported import Notes
 from henad_web.importers.levels import Variables, levels_of, split_blocks
-from henad_web.importers.names import NameMap
+from henad_web.importers.literals import COMPUTED, COMPUTED_HINT
+from henad_web.importers.names import NameMap, Place
+from henad_web.importers.python_values import Series, code_in
 
 __all__ = ["spec_of_batch"]
 
 _PARAMETERS = "parameters"
 _AT_END = -1
 _SILENT = ("display_progress", "model_cls")
+_NUMBERS = ("iterations", "max_steps", "data_collection_period", "number_processes")
 
 
 def spec_of_batch(
@@ -33,14 +44,14 @@ def spec_of_batch(
         notes: Where is told what could not be carried over.
     """
     inner = given.get(_PARAMETERS)
-    parameters = inner if isinstance(inner, Mapping) else given
+    _check_computed(given, problems)
+    parameters = inner if isinstance(inner, Mapping) else {} if problems.problems else given
     arguments = {key: value for key, value in given.items() if key != _PARAMETERS} if inner is parameters else {}
     variables: Variables = []
     for name, values in parameters.items():
         found = names.find(str(name), (_PARAMETERS,))
-        if found is not None:
-            listed = _listed(str(name), values, problems)
-            variables.append((found, levels_of(str(name), listed, names, (_PARAMETERS,), problems)))
+        if found is not None and code_in(values) is None:
+            variables.append((found, _levels(str(name), values, names, problems, notes)))
     fixed, factors = split_blocks([variables])
     period = _whole(arguments, "data_collection_period", _AT_END, problems, at_least=_AT_END)
     run = RunSettings(
@@ -59,7 +70,36 @@ def spec_of_batch(
     return spec, _execution(arguments, problems, notes)
 
 
+def _check_computed(given: Mapping[str, object], problems: ProblemList) -> None:
+    """Record what of the parameters and numbers of `given` is code; other arguments that are, are only told."""
+    inner = given.get(_PARAMETERS)
+    places: list[tuple[Place, str, object]] = [((), key, given.get(key)) for key in _NUMBERS]
+    if isinstance(inner, Mapping):
+        places += [((_PARAMETERS,), str(name), values) for name, values in inner.items()]
+    else:
+        places.append(((), _PARAMETERS, inner))
+    for table, key, value in places:
+        code = code_in(value)
+        if code is not None:
+            problems.add(table, key, f"line {code.line}: {COMPUTED}", came=code.source, hint=COMPUTED_HINT)
+
+
+def _levels(name: str, values: object, names: NameMap, problems: ProblemList, notes: Notes) -> LevelSpec:
+    if isinstance(values, Series):
+        count = "1 value" if values.count == 1 else f"{values.count} values"
+        notes.add(f"'{name}': {values.source} became {count}.")
+        if values.levels is not None:
+            return values.levels
+        if values.values is None:
+            hint = "give fewer, or the ends as a range in the spec"
+            problems.add((_PARAMETERS,), name, f"{values.count} values", came=values.source, hint=hint)
+            return ValueLevels(values=(0,))
+    return levels_of(name, _listed(name, values, problems), names, (_PARAMETERS,), problems)
+
+
 def _listed(name: str, values: object, problems: ProblemList) -> list[object]:
+    if isinstance(values, Series):
+        return list(values.values or ())
     if isinstance(values, list | tuple):
         return list(values)
     if isinstance(values, set | frozenset):
@@ -77,6 +117,8 @@ def _measure(period: int) -> MeasureSettings:
 
 def _whole(arguments: Mapping[str, object], key: str, default: int, problems: ProblemList, *, at_least: int) -> int:
     value = arguments.get(key, default)
+    if code_in(value) is not None:  # which is told already
+        return default
     if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
         problems.add((), key, "not a whole number", came=repr(value), allowed=f"a whole number from {at_least} on")
         return default
@@ -84,7 +126,7 @@ def _whole(arguments: Mapping[str, object], key: str, default: int, problems: Pr
 
 
 def _execution(arguments: Mapping[str, object], problems: ProblemList, notes: Notes) -> ExecutionSettings:
-    known = ("data_collection_period", "max_steps", "iterations", "number_processes", *_SILENT)
+    known = (*_NUMBERS, *_SILENT)
     for key, value in arguments.items():
         if key == "rng":
             notes.add(f"rng = {value!r} was not carried over; seeds follow from [seeds] root.")

@@ -14,6 +14,8 @@ _NUMBER = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASC
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _MAX_VALUES = 2**16
+_WHOLE_LIMIT = 2**63
+"""TOML has no whole numbers from here on."""
 
 
 def parse_number(text: str) -> int | float:
@@ -28,7 +30,8 @@ def parse_number(text: str) -> int | float:
     number = float(trimmed)
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"'{trimmed}' is not a finite number")
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    # A decimal, since a whole number past 2^53 has digits that the double need not have.
+    return int(Decimal(trimmed)) if number.is_integer() and abs(number) < _WHOLE_LIMIT else number
 
 
 def parse_literal(text: str) -> int | float | bool | str:

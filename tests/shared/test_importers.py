@@ -261,6 +261,62 @@ def test_which_experiment_is_asked_for() -> None:
     assert "no BehaviorSpace experiment in it" in refused(OLD_MODEL.format(""))[0]
 
 
+def test_experiments_of_one_name_are_all_listed_and_each_is_addressed() -> None:
+    names = ("a", "b", "a", "a#1", "a")
+    inside = "".join(f'<experiment name="{name}" repetitions="{place + 1}"/>' for place, name in enumerate(names))
+    text = f"<experiments>{inside}</experiments>"
+    listed = "'a#1#', 'b', 'a#2', 'a#1', 'a#3'"
+    assert refused(text) == [f"x, top level: 5 experiments in it; allowed: {listed}; name one of them"]
+    assert refused(text, experiment="a") == [
+        "x, top level: 3 experiments 'a' in it; allowed: 'a#1#', 'a#2', 'a#3'; name one of them by its number"
+    ]
+    for place, label in enumerate(("a#1#", "b", "a#2", "a#1", "a#3")):
+        found = imported(text, experiment=label)
+        assert (found.spec.run.replicates, found.origin) == (place + 1, f"x, the NetLogo experiment '{label}'")
+    assert "no experiment 'a#4'" in refused(text, experiment="a#4")[0]
+
+
+def test_a_variable_given_twice_is_told_with_both_lines() -> None:
+    twice = enumerated("size", "8") + "\n" + enumerated("rate", "0.1") + "\n" + enumerated("size", "16")
+    for text in (experiment(twice), experiment(f"<constants>{twice}</constants>")):
+        found = imported(text)
+        assert found.spec.fixed == (("size", 16), ("rate", 0.1))
+        assert found.notes[0] == "'size' is given twice, in lines 3 and 5; the last was taken, as NetLogo sets it last."
+
+
+LIMIT, CONDITION = '<timeLimit steps="500"/>\n', "<exitCondition>ticks &gt;= 30</exitCondition>\n"
+
+
+@pytest.mark.parametrize(
+    ("inside", "steps", "note"),
+    [
+        (
+            LIMIT + CONDITION, 30,
+            "A run ends by the time limit (line 3, 500 ticks) and the exit condition 'ticks >= 30' (line 4, 30 ticks), "
+            "whichever comes first: steps = 30.",
+        ),
+        (
+            CONDITION + '<timeLimit steps="20"/>', 20,
+            "A run ends by the time limit (line 4, 20 ticks) and the exit condition 'ticks >= 30' (line 3, 30 ticks), "
+            "whichever comes first: steps = 20.",
+        ),
+        (
+            LIMIT + "<exitCondition>not any? turtles</exitCondition>", 500,
+            "Exit condition not carried over: not any? turtles (line 4); the time limit (line 3) alone ends a run. "
+            'Where a statistic says the same, write [run] stop = { condition = "STATISTIC <= 0" }.',
+        ),
+        (
+            LIMIT + '<timeLimit steps="40"/>', 40,
+            "A run ends by the time limit (line 3, 500 ticks) and the time limit (line 4, 40 ticks), whichever comes "
+            "first: steps = 40.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_ends_a_run_is_told_with_both_lines(inside: str, steps: int, note: str) -> None:
+    found = imported(experiment(inside))
+    assert (found.spec.run.steps, found.notes) == (steps, (note,))
+
+
 BOMB = '<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;&b;">]><experiments>&d;</experiments>'
 FILE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><experiments>&b;</experiments>'
 OUTSIDE = '<!DOCTYPE a SYSTEM "a.dtd"><experiments>&b;</experiments>'
@@ -291,7 +347,8 @@ def test_the_line_of_a_model_file_is_told() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [("64", 64), ("64.0", 64), ("-0.5", -0.5), (".5", 0.5), ("1e3", 1000), ("true", True), ("FALSE", False),
-     ('"a \\"b\\"\\n"', 'a "b"\n'), ('"64"', "64"), ("9007199254740993", 9007199254740992.0)],
+     ('"a \\"b\\"\\n"', 'a "b"\n'), ('"64"', "64"), ("9007199254740993", 2**53 + 1),
+         ("-1E18", -(10**18)), ("1e19", 1e19)],
 )  # fmt: skip
 def test_values_of_netlogo(text: str, value: object) -> None:
     found = parse_literal(text)
@@ -361,7 +418,7 @@ def test_parameters_of_mesa_alone() -> None:
         ("{'size': {1, 2}}", "size: a set has no order, got a set; write a list, which has an order"),
         ("{'size': None}", "size: not a value of a parameter, got nothing; leave it out with size="),
         ("{'size': [[1], 2]}", "size: not a value of a parameter, got a list; leave it out with size="),
-        ("{'size': range(3)}", "something that has to be computed, got range(3); write its values out"),
+        ("{'size': range(n)}", "something that has to be computed, got range(n); write its values out"),
         ("{'size': __import__('os').getpid()}", "something that has to be computed"),
         ("{'size': [1] * 3}", "something that has to be computed"),
         ("{'parameters': {'size': 1}, 'iterations': 0}", "iterations: not a whole number, got 0"),

@@ -22,7 +22,7 @@ __all__ = ["import_command"]
 
 def import_command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A NetLogo model or experiment, a Mesa batch dict, a SALib problem.")
+        Path, typer.Argument(metavar="FILE", help="A NetLogo model or experiment, a Mesa script or dict, a SALib problem.")
     ],
     model: Annotated[
         str | None, typer.Option("--model", metavar="ID", help="The model that is to run it; names are checked then.")
@@ -32,7 +32,7 @@ def import_command(
         typer.Option("--map", metavar="NAME=PARAM", help="What NAME is called in the model; nothing leaves it out."),
     ] = None,
     experiment: Annotated[
-        str | None, typer.Option("--experiment", metavar="NAME", help="Which of several experiments.")
+        str | None, typer.Option("--experiment", metavar="NAME", help="Which of several experiments, dicts or calls.")
     ] = None,
     design: Annotated[
         hw.DesignKind, typer.Option("--design", help="The sampled design of a SALib problem.")
