@@ -22,7 +22,7 @@ __all__ = ["import_command"]
 
 def import_command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A NetLogo model or experiment, a Mesa script or dict, a SALib problem.")
+        Path, typer.Argument(metavar="FILE", help="A NetLogo model or experiment, a Mesa script, a SALib problem.")
     ],
     model: Annotated[
         str | None, typer.Option("--model", metavar="ID", help="The model that is to run it; names are checked then.")
