@@ -180,7 +180,7 @@ class ResultsWriter:
         self._store.sync()
         if not self._is_in_order:
             headers = (self._runs.header, self._series.header)
-            self._store.rewrite(ordered_tables(self._store, self._plan, headers))
+            self._store.rewrite(ordered_tables(self._store, self._plan, self._manifest, headers))
             self._is_in_order = True
         with self._store.reader(RUNS) as runs:
             self._store.replace(SUMMARY, summary_table(runs))

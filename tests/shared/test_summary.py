@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.errors import OutputError
+from henad_web.errors import TableDamagedError
 from henad_web.output.statistics import RunningStatistics, t_quantile
 from henad_web.output.summary import summary_table
 
@@ -88,12 +88,12 @@ def test_columns_are_found_whatever_the_parameters_are_called() -> None:
 
 @pytest.mark.parametrize("header", ["", "run_id,tick,S\n", HEADER.replace("wall_ms", "wall")])
 def test_another_table_is_refused(header: str) -> None:
-    with pytest.raises(OutputError, match=r"runs.csv has a header that is not that of a sweep"):
+    with pytest.raises(TableDamagedError, match=r"runs.csv, record 1: expected the columns of a sweep"):
         summary(header=header)
 
 
 def test_a_record_of_another_width_is_refused() -> None:
-    with pytest.raises(OutputError, match="a record of 3 fields, expected 17"):
+    with pytest.raises(TableDamagedError, match="record 3: expected 17 fields and not 3"):
         summary(row(0, 0, "1"), "1,0,0\n")
 
 
