@@ -434,7 +434,7 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
 
 
 def describe(error: BaseException) -> str:
-    """Return `error` and its causes, joined by colons."""
+    """Return `error` and its causes, joined by colons, each with its notes behind it."""
     texts: list[str] = []
     current: BaseException | None = error
     while current is not None:
@@ -443,6 +443,6 @@ def describe(error: BaseException) -> str:
             break  # an error of the file system that the error before it tells in words
         if not isinstance(current, HenadError):
             text = f"{type(current).__name__}: {text}" if str(current) else text
-        texts.append(text)
+        texts.append("; ".join([text, *getattr(current, "__notes__", ())]))
         current = current.__cause__
     return ": ".join(texts)

@@ -121,6 +121,7 @@ def test_only_the_end_of_the_file_is_held_against_a_failed_run() -> None:
     [
         (RunStatus.PANICKED, "while building the model, ValueError at m.py:1: no", 0, ()),
         (RunStatus.REFUSED, "", 0, ()),
+        (RunStatus.REFUSED, "", 10, (0, 5, 10)),
         (RunStatus.SHAPE_ERROR, "", 10, (0, 5)),
         (RunStatus.PANICKED, "", 7, (0, 5)),
         (RunStatus.PANICKED, "", 0, (0,)),
