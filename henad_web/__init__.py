@@ -35,15 +35,14 @@ from henad_web.errors import (
     PlanError,
     ProbeError,
     Problem,
-    ResultsError,
     ResumeError,
     ShardError,
     SpecError,
+    StateValueError,
     StatsShapeError,
     SweepFailedError,
     SweepInterruptedError,
     TableChangedError,
-    TableDamagedError,
     ThreadStartError,
     TickError,
     UnknownModelError,
@@ -117,14 +116,17 @@ from henad_web.output.refusals import (
     ShardChangedError,
     UnplannedRunError,
 )
+from henad_web.output.table_reading import TableDamagedError
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.errors import (
     ArchiveError,
+    BadFieldError,
     DuplicateFileError,
     MissingColumnError,
     MissingFileError,
     ModelChangedError,
     NeedsExtraError,
+    ResultsError,
     UnknownRunError,
 )
 from henad_web.results.merging import MergeReport, MissingRuns
@@ -150,6 +152,7 @@ __all__ = [
     "AllLevels",
     "ArchiveError",
     "Backend",
+    "BadFieldError",
     "BlockSpec",
     "BuildChanged",
     "ColumnsChangedError",
@@ -251,6 +254,7 @@ __all__ = [
     "SpecFormat",
     "SpecSource",
     "Stat",
+    "StateValueError",
     "StatsShapeError",
     "StopsAtStart",
     "StopReason",

@@ -24,7 +24,6 @@ Everything the package raises on purpose derives from `HenadError`::
     │   └── MergeError            folders that cannot be merged, likewise
     ├── ManifestError             a manifest that cannot be read
     ├── ResultsError              results that cannot be read back; one class a cause in `results/errors.py`
-    │   └── TableDamagedError     a table with a record that no sweep writes, whoever reads it
     ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
     ├── ThreadStartError          the thread of a sweep that the machine has no room for
     ├── SweepInterruptedError     Ctrl-C during a blocking call; the files are written
@@ -56,7 +55,6 @@ __all__ = [
     "PlanError",
     "ProbeError",
     "Problem",
-    "ResultsError",
     "ResumeError",
     "ShardError",
     "SpecError",
@@ -64,7 +62,6 @@ __all__ = [
     "SweepFailedError",
     "SweepInterruptedError",
     "TableChangedError",
-    "TableDamagedError",
     "ThreadStartError",
     "TickError",
     "UnknownModelError",
@@ -207,15 +204,28 @@ class ModelMismatchError(HenadError):
 
 
 class StatsShapeError(HenadError):
-    """Statistics at `tick` that do not fit the `expected` columns; `came` names the columns that were given."""
+    """Statistics at `tick` that do not fit the `expected` columns; `came` names the columns that were given.
 
-    def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[object]) -> None:
+    `wrong` says how: by what they are, by the names and their order, or by a value that is no number.
+    """
+
+    def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[object], wrong: str | None = None) -> None:
         self.tick, self.expected, self.came = tick, tuple(expected), tuple(map(str, came))
-        wrong = "hold a value that is no number" if self.came == self.expected else "changed shape"
+        if wrong is None:
+            wrong = "hold a value that is no number" if self.came == self.expected else "changed shape"
+        self.wrong = wrong
         super().__init__(
             f"statistics {wrong} at tick {tick}: expected {', '.join(self.expected) or 'none'}, "
             f"got {', '.join(self.came) or 'none'}"
         )
+
+
+class StateValueError(HenadError):
+    """A number of a model's state that is none: its `name`, such as population, and what `came`, as text."""
+
+    def __init__(self, name: str, came: str) -> None:
+        self.name, self.came = name, came
+        super().__init__(f"the model's {name} is {came}; allowed: a whole number from 0 to 2^63 - 1")
 
 
 class TickError(HenadError):
@@ -341,41 +351,6 @@ class ManifestError(HenadError):
     """A manifest that cannot be read."""
 
 
-class ResultsError(HenadError):
-    """Results that cannot be read."""
-
-
-class TableDamagedError(ResultsError):
-    """A whole record of a table that no sweep writes; a torn last one is left out and is no damage.
-
-    Attributes:
-        table: Name of the table.
-        record: Number of the record, from 1, which is the header; the line that an editor shows while no field of the
-            table holds a line break.
-        column: Name of the column, None where the record as a whole is meant.
-        came: What stands there, None where nothing does.
-        expected: What may stand there, in words.
-    """
-
-    def __init__(self, table: str, record: int, column: str | None = None, *, came: str | None, expected: str) -> None:
-        self.table, self.record, self.column, self.came, self.expected = table, record, column, came, expected
-        place = "" if column is None else f", column '{column}'"
-        repair = "" if record == 1 else ", or take the record out to have its run done again"
-        super().__init__(
-            f"{table}, record {record}{place}: expected {expected}, got {_quoted(came)}; restore the file{repair}"
-        )
-
-
-_MOST_QUOTED = 60
-
-
-def _quoted(came: str | None) -> str:
-    if came is None:
-        return "nothing"
-    more = f"... ({len(came)} characters)" if len(came) > _MOST_QUOTED else ""
-    return repr(came[:_MOST_QUOTED]) + more
-
-
 class SweepFailedError(HenadError):
     """A sweep that ended on its own error, outside every run. The message is that of its `Failed` event."""
 
@@ -434,7 +409,7 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
 
 
 def describe(error: BaseException) -> str:
-    """Return `error` and its causes, joined by colons, each with its notes behind it."""
+    """Return `error` and its causes, joined by colons."""
     texts: list[str] = []
     current: BaseException | None = error
     while current is not None:
@@ -443,6 +418,6 @@ def describe(error: BaseException) -> str:
             break  # an error of the file system that the error before it tells in words
         if not isinstance(current, HenadError):
             text = f"{type(current).__name__}: {text}" if str(current) else text
-        texts.append("; ".join([text, *getattr(current, "__notes__", ())]))
+        texts.append(text)
         current = current.__cause__
     return ": ".join(texts)

@@ -200,6 +200,7 @@ class Sampler:
     __slots__ = (
         "_columns",
         "_folds",
+        "_has_samples",
         "_kept_ticks",
         "_kept_values",
         "_last",
@@ -218,6 +219,7 @@ class Sampler:
         self._columns = plan.columns
         self._stop = plan.stop
         self._stops = _never if plan.stop is None else plan.stop.condition()
+        self._has_samples = False
         self._ticks = array("q")
         self._values = array("d")
         self._folds: list[Fold | None] = [fold_of(reducer.reduction) for reducer in plan.reducers]
@@ -231,16 +233,10 @@ class Sampler:
         """Take the sample of `tick` and return whether the stop condition holds now.
 
         Raises:
-            StatsShapeError: `stats` has other columns than planned, or a value that is no number; the sample
-                is not taken.
+            StatsShapeError: `stats` is no mapping, has other columns than planned, or a value that is no number;
+                the sample is not taken.
         """
-        if tuple(stats) != self._columns:
-            raise StatsShapeError(tick, expected=self._columns, came=tuple(stats))
-        try:
-            # A row of its own: whatever a value raises, no part of its sample is taken.
-            row = array("d", stats.values())
-        except (TypeError, ValueError, OverflowError) as error:
-            raise StatsShapeError(tick, expected=self._columns, came=tuple(stats)) from error
+        row = self._row(tick, stats)
         self._values.extend(row)
         self._ticks.append(tick)
         if len(self._ticks) >= _BLOCK:
@@ -249,6 +245,24 @@ class Sampler:
         if stop is None or tick < stop.min_tick:
             return False
         return self._stops(row)
+
+    def _row(self, tick: int, stats: Mapping[str, float]) -> array[float]:
+        """Return the sample as a row of its own: whatever a value raises, no part of it has been taken."""
+        if not isinstance(stats, Mapping):
+            came = (type(stats).__name__,)
+            raise StatsShapeError(tick, expected=self._columns, came=came, wrong="are no dict")
+        names = tuple(stats)
+        if names != self._columns:
+            wrong = "changed shape" if self._has_samples else "are not those of its columns"
+            raise StatsShapeError(tick, expected=self._columns, came=names, wrong=wrong)
+        try:
+            row = array("d", stats.values())
+        except (TypeError, ValueError, OverflowError) as error:
+            raise StatsShapeError(tick, expected=self._columns, came=names) from error
+        if len(row) != len(names):
+            raise StatsShapeError(tick, expected=self._columns, came=names, wrong="change while they are read")
+        self._has_samples = True
+        return row
 
     @property
     def non_finite(self) -> tuple[str, int] | None:
@@ -292,15 +306,14 @@ class Sampler:
         on_cadence = (ticks - self._plan.warmup) % every == 0
         self._kept_ticks.append(ticks[on_cadence])
         self._kept_values.append(values[on_cadence])
-        # A run's last sample is a row whether or not it is on the cadence, and only `finish` knows which is
-        # last.
-        self._last = None if on_cadence[-1] else (ticks[-1:], values[-1:])
+        # A run's last sample is a row whether or not it is on the cadence, and only `finish` knows which is last.
+        self._last = (ticks[-1:], values[-1:])
 
     def _series(self) -> Series:
-        if not self._kept_ticks:
+        if self._last is None:
             return Series.empty(len(self._columns))
-        tail_ticks, tail_values = ([], []) if self._last is None else ([self._last[0]], [self._last[1]])
-        return Series(
-            np.concatenate([*self._kept_ticks, *tail_ticks]),
-            np.concatenate([*self._kept_values, *tail_values]),
-        )
+        series = Series(np.concatenate(self._kept_ticks), np.concatenate(self._kept_values))
+        ticks, values = self._last
+        if (ticks[0] - self._plan.warmup) % self._plan.series_every == 0:
+            return series
+        return Series(np.append(series.ticks, ticks), np.append(series.values, values, axis=0))

@@ -6,7 +6,7 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -16,14 +16,15 @@ from henad_web.model.actions import Action
 from henad_web.model.params import Param, ParamValue
 from henad_web.model.schema import ModelSchema
 from henad_web.model.state import ModelState
-from henad_web.model.stats import Rgb, Stat
+from henad_web.model.stats import LONGEST_NAME, Rgb, Stat, name_problem
 
 __all__ = ["Backend", "Factory", "ModelEntry", "ModelMetadata", "Topology"]
 
 Factory = Callable[[Mapping[str, ParamValue], int | None], ModelState]
 """Builds a model from a canonical value for each parameter and a seed, 0 to 2^64 - 1, or None."""
 
-_ID = re.compile(r"[a-z][a-z0-9_]*")
+_ID = re.compile(rf"[a-z][a-z0-9_]{{,{LONGEST_NAME - 1}}}")
+_ID_RULE = f"a lower-case letter, then lower-case letters, digits, underscores, up to {LONGEST_NAME} of all"
 
 
 class Backend(StrEnum):
@@ -79,8 +80,9 @@ class ModelEntry:
         source_module: Name of the module that is the model's own, for the place of a fault; the factory's by default.
 
     Raises:
-        ModelDefinitionError: The id or that of a parameter is malformed, an id or label is used twice, or the factory
-            cannot be called with parameters and a seed.
+        ModelDefinitionError: The id or that of a parameter is malformed, an id or label is used twice, a name has more
+            than 200 characters or one that no table can hold, or the factory cannot be called with parameters and a
+            seed.
     """
 
     id: str
@@ -96,15 +98,16 @@ class ModelEntry:
     def __post_init__(self) -> None:
         """Refuse a declaration that specs or files could not name."""
         if not _ID.fullmatch(self.id):
-            raise ModelDefinitionError(
-                f"model id {self.id!r} is malformed: a lower-case letter, then lower-case letters, digits, underscores"
-            )
+            raise ModelDefinitionError(f"model id {_cut(self.id)!r} is malformed: {_ID_RULE}")
         for param in self.params:
             if not _ID.fullmatch(param.id):
                 raise ModelDefinitionError(
-                    f"model '{self.id}': parameter id {param.id!r} is malformed: a lower-case letter, then lower-case "
-                    f"letters, digits, underscores"
+                    f"model '{self.id}': parameter id {_cut(param.id)!r} is malformed: {_ID_RULE}"
                 )
+        for what, name in self._names():
+            wrong = name_problem(name)
+            if wrong is not None:
+                raise ModelDefinitionError(f"model '{self.id}': {what} {_cut(name)!r} {wrong}")
         for what, names in (
             ("parameter", [param.id for param in self.params]),
             ("statistic", [stat.label for stat in self.stats]),
@@ -118,6 +121,19 @@ class ModelEntry:
             raise ModelDefinitionError(
                 f"model '{self.id}': the factory {wrong}; it is called as factory(params, seed) and returns the state"
             )
+
+    def _names(self) -> Iterator[tuple[str, str]]:
+        """Yield every name that people read and files may hold, and what it is the name of."""
+        yield "the name", self.name
+        for param in self.params:
+            yield f"the label of parameter '{param.id}'", param.label
+            for option in param.options:
+                yield f"an option of parameter '{param.id}'", option
+        for stat in self.stats:
+            yield "the statistic", stat.label
+        for action in self.actions:
+            yield "the action", action.id
+            yield f"the label of action '{action.id}'", action.label
 
     @property
     def source_file(self) -> str | None:
@@ -185,3 +201,10 @@ def _checked_seed(seed: int) -> int:
     if not 0 <= number < 2**64:
         raise ParamError("seed", "out of range", came=str(number), allowed=allowed)
     return number
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+
+
+_LONGEST_SHOWN = 40

@@ -1,15 +1,20 @@
-"""What a running model offers to whoever steps it."""
+"""What a running model offers to whoever steps it, and what of it is taken for a count."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import operator
+from typing import Protocol, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.errors import StateValueError
 from henad_web.model.params import ParamValue
 
-__all__ = ["ModelState"]
+__all__ = ["ModelState", "checked_count"]
+
+_LARGEST_COUNT = 2**63 - 1
+"""Readers of tables hold counts in 64 bits with a sign."""
 
 
 class ModelState(Protocol):
@@ -58,3 +63,32 @@ class ModelState(Protocol):
     def set_param(self, id: str, value: ParamValue) -> bool:
         """Give a live parameter a canonical value from the next step on; False when the model does not take it."""
         ...
+
+
+def checked_count(name: str, value: object) -> int:
+    """Return the count that a model gave as its `name`: a whole number, numpy's own included.
+
+    Raises:
+        StateValueError: `value` is no whole number, negative or past 2^63 - 1.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        if isinstance(value, (float, np.floating)) and value.is_integer():
+            value = int(value)
+        try:
+            count = operator.index(cast("SupportsIndex", value))
+        except TypeError:
+            count = -1
+        if 0 <= count <= _LARGEST_COUNT:
+            return count
+    raise StateValueError(name, _shown(value))
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # an integer past 4,300 digits has no text, and a class of the model may do anything
+        return f"a {type(value).__name__} without a text ({type(error).__name__})"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+_LONGEST_SHOWN = 80

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from henad_web.model.entry import Backend
-from henad_web.model.faults import FAULTS, Fault, Phase, RefusedBuild, fault_of
+from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild
 
 if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
@@ -18,15 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["build_state"]
 
 
-def build_state(entry: ModelEntry, params: tuple[ParamValue, ...], seed: int) -> ModelState | Fault:
+def build_state(
+    entry: ModelEntry, params: tuple[ParamValue, ...], seed: int, *, takes_interrupts: bool = False
+) -> ModelState | Fault:
     """Build `entry` with `params` (one a parameter, in schema order) and `seed` on a CPU lane.
+
+    Args:
+        entry: The model.
+        params: Its values.
+        seed: Its seed.
+        takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
 
     Returns:
         The state at tick 0, or the fault that the build ended on. A GPU entry is a refused build.
     """
-    try:
+    with Blame(Phase.BUILDING, entry.source_file, takes_interrupts=takes_interrupts) as blame:
         if entry.metadata.backend is Backend.GPU:
             raise RefusedBuild("a GPU model cannot run on a CPU lane")
-        return entry.build(params, seed)
-    except FAULTS as error:
-        return fault_of(Phase.BUILDING, error, entry.source_file)
+        state = entry.build(params, seed)
+    return blame.fault or state

@@ -6,33 +6,50 @@ A run's samples, actions and end depend on ticks alone, so any way of slicing gi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from henad_web.errors import StatsShapeError, TickError
+from henad_web.errors import StateValueError, StatsShapeError, TickError
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
-from henad_web.model.faults import FAULTS, Fault, Phase, fault_of
+from henad_web.model.faults import Blame, Fault, Phase, one_line
+from henad_web.model.state import checked_count
 from henad_web.run.building import build_state
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
+    from henad_web.model.actions import Schedule
     from henad_web.model.entry import ModelEntry
     from henad_web.model.state import ModelState
     from henad_web.run.pause_clock import Clock
     from henad_web.run.requests import RunRequest
 
-__all__ = ["RunCursor"]
+__all__ = ["RunCursor", "RunStage"]
+
+
+class RunStage(StrEnum):
+    """Which way a run is being stepped; each has a pace of its own."""
+
+    COURSE = "course"
+    AGAIN = "again"
+    STEP_BY_STEP = "step by step"
 
 
 class RunCursor:
     """One run between its request and its outcome.
 
+    A fault inside several steps taken at once does not say which of them failed. Such a run is done once more, from a
+    fresh build: as before up to the last tick it is known to have reached, and one step at a time from there. So a
+    fault in the step from t to t + 1 has ticks t, whatever the slices were.
+
     Args:
         entry: The model.
         measure: When to sample and what to keep.
         request: Which run.
-        timeout_s: Seconds of stepping and sampling after which the run is given up, None for no limit.
+        timeout_s: Seconds of stepping and sampling after which the run is given up, None for no limit; the time of the
+            course that is recorded.
         clock: Monotonic clock for the run's timings.
+        takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
     """
 
     def __init__(
@@ -42,130 +59,196 @@ class RunCursor:
         request: RunRequest,
         timeout_s: float | None,
         clock: Clock,
+        *,
+        takes_interrupts: bool = False,
     ) -> None:
         self.request = request
         self._entry, self._measure, self._timeout_s, self._clock = entry, measure, timeout_s, clock
-        self._sampler = measure.sampler()
-        self._state: ModelState | None = None
+        self._takes_interrupts = takes_interrupts
+        self._course = _Course(measure, request.schedule)
+        self._failed: _FailedCourse | None = None
         self._outcome: RunOutcome | None = None
-        self._build_s = self._wall_s = 0.0
-        self._population = 0
-        self._refusals: list[str] = []
-        self._actions = request.schedule
-        self._fired = 0
-        self._started = False
-        self._next_sample = measure.next_sample(-1)
 
     @property
     def tick(self) -> int:
         """Tick the run has reached, 0 before its build."""
-        return 0 if self._state is None else int(self._state.tick)
+        return self._course.tick
 
     @property
     def state(self) -> ModelState | None:
         """The model as it stands, None before the build and after a failed one."""
-        return self._state
+        return self._course.state
+
+    @property
+    def stage(self) -> RunStage:
+        """Which way the next slice steps."""
+        if self._failed is None:
+            return RunStage.COURSE
+        return RunStage.AGAIN if self.tick < self._failed.course.tick else RunStage.STEP_BY_STEP
 
     def build(self) -> None:
         """Build the model; a fault becomes the outcome of the first `advance`."""
+        course, run = self._course, self.request.run
         started = self._clock()
-        built = build_state(self._entry, self.request.params, self.request.run.seed)
-        self._build_s = self._clock() - started
+        built = build_state(self._entry, self.request.params, run.seed, takes_interrupts=self._takes_interrupts)
+        course.build_s = self._clock() - started
         if isinstance(built, Fault):
-            self._outcome = self._outcome_of(_End.by_fault(built))
+            self._finish(_End.by_fault(built))
         else:
-            self._state = built
+            course.state = built
 
     def advance(self, max_steps: int) -> RunOutcome | None:
         """Take up to `max_steps` steps, sampling and acting where due; return the outcome once the run has ended.
 
-        Samples that are due are taken even when no step is left. After the end the same outcome is returned again.
+        Samples that are due are taken even when no step is left. A run that is done again takes one call for its
+        build. After the end the same outcome is returned again.
         """
-        if self._outcome is not None or self._state is None:
-            return self._outcome
-        started = self._clock()
-        end = self._advance_guarded(self._state, max_steps)
-        self._wall_s += self._clock() - started
-        if end is None and self._timeout_s is not None and self._wall_s >= self._timeout_s:
-            end = _End.by_timeout(self._timeout_s, self.tick)
-        if end is not None:
-            self._outcome = self._outcome_of(end)
+        if self._outcome is None:
+            if self._course.state is None:
+                self.build()
+            else:
+                self._advance(self._course, max_steps)
         return self._outcome
 
-    def _advance_guarded(self, state: ModelState, budget: int) -> _End | None:
-        try:
-            reason = self._step_to_sample_or_budget(state, budget)
-        except StatsShapeError as error:
-            return _End(RunStatus.SHAPE_ERROR, StopReason.FAULT, str(error))
-        except FAULTS as error:
-            return _End.by_fault(fault_of(Phase.STEPPING, error, self._entry.source_file))
-        if reason is None:
-            return None
-        if self._sampler.non_finite is None:
-            return _End(RunStatus.OK, reason)
-        column, tick = self._sampler.non_finite
-        return _End(RunStatus.NON_FINITE, reason, f"{column} is not finite at tick {tick}")
+    def _advance(self, course: _Course, budget: int) -> None:
+        failed, stride = self._failed, None
+        if failed is not None:
+            is_there = course.tick >= failed.course.tick
+            budget = min(budget, (failed.last_tick if is_there else failed.course.tick) - course.tick)
+            stride = 1 if is_there else None
+        started = self._clock()
+        phase, file = Phase.STEPPING, self._entry.source_file
+        with Blame(phase, file, takes_interrupts=self._takes_interrupts) as blame:
+            reason = course.advance(budget, stride)
+        course.wall_s += self._clock() - started
+        if blame.error is not None:
+            self._fail(course, _End.by_error(blame, course.tick))
+        elif reason is not None:
+            self._finish(_End.by_reason(reason, course.sampler.non_finite))
+        elif self._timeout_s is not None and course.wall_s >= self._timeout_s:
+            self._finish(_End.by_timeout(self._timeout_s, course.tick), is_cut=True)
+        elif failed is not None and course.tick >= failed.last_tick:
+            self._finish(failed.end)
 
-    def _step_to_sample_or_budget(self, state: ModelState, budget: int) -> StopReason | None:
-        if not self._started:
-            self._started = True
-            _check_tick(state, 0)
-            self._fire_due(state, 0)
-        tick = self.tick
-        while True:
-            if tick == self._next_sample:
-                self._population = int(state.population)
-                if self._sampler.push(tick, state.stats()):
-                    return StopReason.CONDITION
-                self._next_sample = self._measure.next_sample(tick)
-            if self._next_sample is None:
-                return StopReason.STEPS
-            if budget <= 0:
-                return None
-            steps = min(self._next_sample - tick, budget)
-            if self._fired < len(self._actions):
-                steps = min(steps, self._actions[self._fired].tick - tick)
-            state.step(steps)
-            tick += steps
-            _check_tick(state, tick)
-            budget -= steps
-            self._fire_due(state, tick)
+    def _fail(self, course: _Course, end: _End) -> None:
+        """End the run, or have it done again to find the step that fails."""
+        if self._failed is None and course.stepping > 1:
+            course.state = None  # two of them might not fit
+            self._failed = _FailedCourse(course, end)
+            self._course = _Course(self._measure, self.request.schedule)
+        else:
+            self._finish(end)
 
-    def _fire_due(self, state: ModelState, tick: int) -> None:
-        while self._fired < len(self._actions) and self._actions[self._fired].tick <= tick:
-            action = self._actions[self._fired]
-            self._fired += 1
-            if not state.act(action.id):
-                self._refusals.append(f"model refused action '{action.id}' at tick {tick}")
-
-    def _outcome_of(self, end: _End) -> RunOutcome:
-        reducers, series = self._sampler.finish()
-        return RunOutcome(
+    def _finish(self, end: _End, *, is_cut: bool = False) -> None:
+        course, failed = self._course, self._failed
+        if failed is not None and not is_cut and not failed.is_found_by(course, end):
+            course, end = failed.course, failed.end.not_again()
+        reducers, series = course.sampler.finish()
+        notes = (one_line("; ".join(course.refusals)), one_line(end.note, _LONGEST_END))
+        self._outcome = RunOutcome(
             run=self.request.run,
             run_key=self.request.run_key,
             status=end.status,
             stop_reason=end.reason,
-            ticks=self._last_tick(),
-            population=self._population,
-            build_ms=self._build_s * 1000.0,
-            wall_ms=self._wall_s * 1000.0,
+            ticks=course.tick,
+            population=course.population,
+            build_ms=course.build_s * 1000.0,
+            wall_ms=course.wall_s * 1000.0,
             reducers=reducers,
             series=series,
-            note="; ".join([*self._refusals, *([end.note] if end.note else [])]),
+            note="; ".join(filter(None, notes)),
             traceback=end.traceback,
         )
 
-    def _last_tick(self) -> int:
-        try:
-            return self.tick
-        except FAULTS:  # a model broken enough to have lost its tick still leaves a row
-            return 0
+
+class _Course:
+    """One way of a model from its build to its end, and what was measured on it.
+
+    Attributes:
+        state: The model, None before its build.
+        sampler: Its samples.
+        tick: Steps it is known to have done.
+        stepping: Steps it is doing right now, 0 while it samples or acts.
+        population: Population at its latest sample.
+        refusals: Actions it refused, in words.
+        build_s: Seconds the build took.
+        wall_s: Seconds of stepping and sampling so far.
+    """
+
+    def __init__(self, measure: MeasurePlan, schedule: Schedule) -> None:
+        self.state: ModelState | None = None
+        self.sampler = measure.sampler()
+        self.tick = self.stepping = self.population = 0
+        self.refusals: list[str] = []
+        self.build_s = self.wall_s = 0.0
+        self._measure, self._actions = measure, schedule
+        self._fired = 0
+        self._is_started = False
+        self._next_sample = measure.next_sample(-1)
+
+    def advance(self, budget: int, stride: int | None) -> StopReason | None:
+        """Take up to `budget` steps, at most `stride` at once; return why the run has ended, None while it has not."""
+        state = self.state
+        if state is None:
+            return None
+        if not self._is_started:
+            self._is_started = True
+            self._start(state)
+        while True:
+            if self.tick == self._next_sample:
+                if self._sample(state):
+                    return StopReason.CONDITION
+                self._next_sample = self._measure.next_sample(self.tick)
+            if self._next_sample is None:
+                return StopReason.STEPS
+            if budget <= 0:
+                return None
+            steps = min(self._next_sample - self.tick, budget if stride is None else stride)
+            if self._fired < len(self._actions):
+                steps = min(steps, self._actions[self._fired].tick - self.tick)
+            self._step(state, steps)
+            budget -= steps
+            self._fire_due(state)
+
+    def _start(self, state: ModelState) -> None:
+        _check_tick(state, 0)
+        checked_count("heap_bytes", state.heap_bytes)
+        jobs = state.parallel_jobs
+        if jobs is not None:
+            checked_count("parallel_jobs", jobs)
+        self._fire_due(state)
+
+    def _sample(self, state: ModelState) -> bool:
+        stats = state.stats()
+        population = checked_count("population", state.population)
+        is_stopped = self.sampler.push(self.tick, stats)
+        self.population = population
+        return is_stopped
+
+    def _step(self, state: ModelState, steps: int) -> None:
+        self.stepping = steps
+        state.step(steps)
+        _check_tick(state, self.tick + steps)
+        self.stepping = 0
+        self.tick += steps
+
+    def _fire_due(self, state: ModelState) -> None:
+        while self._fired < len(self._actions) and self._actions[self._fired].tick <= self.tick:
+            action = self._actions[self._fired]
+            self._fired += 1
+            if not state.act(action.id):
+                self.refusals.append(f"model refused action '{action.id}' at tick {self.tick}")
 
 
 def _check_tick(state: ModelState, tick: int) -> None:
     # Slices begin at the model's own tick: one that counts otherwise would depend on how its run is sliced.
-    if state.tick != tick:
-        raise TickError(expected=tick, came=state.tick)
+    came = checked_count("tick", state.tick)
+    if came != tick:
+        raise TickError(expected=tick, came=came)
+
+
+_LONGEST_END = 4000
+"""Letters of an end's note: a message of a model is cut long before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +261,56 @@ class _End:
     traceback: str | None = None
 
     @classmethod
+    def by_reason(cls, reason: StopReason, non_finite: tuple[str, int] | None) -> _End:
+        if non_finite is None:
+            return cls(RunStatus.OK, reason)
+        column, tick = non_finite
+        return cls(RunStatus.NON_FINITE, reason, f"{column} is not finite at tick {tick}")
+
+    @classmethod
     def by_fault(cls, fault: Fault) -> _End:
         status = RunStatus.REFUSED if fault.is_refusal else RunStatus.PANICKED
         return cls(status, StopReason.FAULT, fault.text, fault.traceback)
 
     @classmethod
+    def by_error(cls, blame: Blame, tick: int) -> _End:
+        error, fault = blame.error, blame.fault
+        if isinstance(error, StatsShapeError):
+            return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(str(error)))
+        if isinstance(error, StateValueError):
+            return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(f"{error}; it was read at tick {tick}"))
+        return cls(RunStatus.PANICKED, StopReason.FAULT) if fault is None else cls.by_fault(fault)
+
+    @classmethod
     def by_timeout(cls, timeout_s: float, tick: int) -> _End:
         seconds = repr(float(timeout_s)).removesuffix(".0")
         return cls(RunStatus.TIMED_OUT, StopReason.TIMEOUT, f"timed out after {seconds} s at tick {tick}")
+
+    def not_again(self) -> _End:
+        """Return this end of a run that was done again and went another way."""
+        return replace(self, note=f"{_NOT_AGAIN}; {self.note}")
+
+
+_NOT_AGAIN = (
+    "the run was done again step by step and did not fail there, so it depends on more than parameters, seed, actions "
+    "and steps, or step(n) is not n times step(1)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _FailedCourse:
+    """A course that failed inside several steps at once, its model dropped, and the end it came to."""
+
+    course: _Course
+    end: _End
+
+    @property
+    def last_tick(self) -> int:
+        """The tick that those steps led to."""
+        return self.course.tick + self.course.stepping
+
+    def is_found_by(self, again: _Course, end: _End) -> bool:
+        """Return whether `again` ended with a single failing step where this one failed."""
+        return (
+            end.reason is StopReason.FAULT and again.stepping == 1 and self.course.tick <= again.tick < self.last_tick
+        )

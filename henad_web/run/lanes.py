@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from henad_web.model.faults import FAULTS
+from henad_web.model.faults import Blame, Phase
 from henad_web.run.cursor import RunCursor
 from henad_web.run.slices import SliceSize
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CommandAcknowledged",
+    "DeviceLost",
     "InProcessLane",
     "LaneCommand",
     "LaneReport",
@@ -50,7 +51,7 @@ class LaneCommand(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A lane has built `run`, or failed to; its outcome follows."""
+    """A lane has taken `run` up and builds it next; its outcome follows."""
 
     run: PlannedRun
 
@@ -78,7 +79,12 @@ class CommandAcknowledged:
     command: LaneCommand
 
 
-LaneReport = RunStarted | RunAdvanced | RunEnded | CommandAcknowledged
+@dataclass(frozen=True, slots=True)
+class DeviceLost:
+    """The device that the lanes step on is gone: no run that has not ended yet will."""
+
+
+LaneReport = RunStarted | RunAdvanced | RunEnded | CommandAcknowledged | DeviceLost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +144,7 @@ class InProcessLane:
         timeout_s: Seconds after which a run is given up, None for no limit.
         slice_target_s: Seconds a slice aims at.
         clock: Monotonic clock.
+        takes_interrupts: Whether an interrupt inside `poll` can only be the model's doing.
     """
 
     def __init__(
@@ -148,11 +155,12 @@ class InProcessLane:
         timeout_s: float | None,
         slice_target_s: float,
         clock: Clock,
+        takes_interrupts: bool = False,
     ) -> None:
         self._entry, self._measure, self._timeout_s = entry, measure, timeout_s
-        self._slice_target_s, self._clock = slice_target_s, clock
+        self._slice_target_s, self._clock, self._takes_interrupts = slice_target_s, clock, takes_interrupts
         self._cursor: RunCursor | None = None
-        self._is_built = False
+        self._is_told = self._is_built = False
         self._slice = SliceSize(slice_target_s)
         self._obeys = LaneCommand.RESUME
         self._acknowledgements: list[LaneReport] = []
@@ -161,28 +169,40 @@ class InProcessLane:
         """Take `request` unless a run is in progress or the lane is not running."""
         if self._cursor is not None or self._obeys is not LaneCommand.RESUME:
             return False
-        self._cursor = RunCursor(self._entry, self._measure, request, self._timeout_s, self._clock)
-        self._is_built = False
+        self._cursor = RunCursor(
+            self._entry,
+            self._measure,
+            request,
+            self._timeout_s,
+            self._clock,
+            takes_interrupts=self._takes_interrupts,
+        )
+        self._is_told = self._is_built = False
         self._slice = SliceSize(self._slice_target_s)
         return True
 
     def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
-        """Build the run or advance it by one slice, and report."""
+        """Tell of a new run, then build it, then advance it by one slice a call, and report."""
         reports, self._acknowledgements = self._acknowledgements, []
         cursor = self._cursor
         if cursor is None or self._obeys is not LaneCommand.RESUME:
             return reports
+        if not self._is_told:
+            self._is_told = True
+            return [*reports, RunStarted(cursor.request.run)]
         if self._is_built:
             return [*reports, self._advance(cursor, time_left_s)]
         cursor.build()
         self._is_built = True
-        return [*reports, RunStarted(cursor.request.run)]
+        return [*reports, RunAdvanced(cursor.request.run.run_id, 0, 0.0)]
 
     def _advance(self, cursor: RunCursor, time_left_s: float | None) -> LaneReport:
-        steps = self._slice.within(time_left_s)
+        steps, stage = self._slice.within(time_left_s), cursor.stage
         started = self._clock()
         outcome = cursor.advance(steps)
         self._slice.adapt(self._clock() - started, steps)
+        if cursor.stage is not stage:  # another pace: a slice grown on the last one says nothing of it
+            self._slice = SliceSize(self._slice_target_s)
         if outcome is None:
             return RunAdvanced(cursor.request.run.run_id, cursor.tick, self._slice.pace_s)
         self._cursor = None
@@ -203,16 +223,20 @@ class InProcessLane:
         cursor = self._cursor
         if cursor is None or cursor.state is None:
             return None
-        return RunView(cursor.request.run.run_id, cursor.tick, _copied_grid(cursor.state), self._entry.metadata.palette)
+        grid = _copied_grid(cursor.state, takes_interrupts=self._takes_interrupts)
+        return RunView(cursor.request.run.run_id, cursor.tick, grid, self._entry.metadata.palette)
 
     def close(self) -> None:
         """Give up the run in progress."""
         self._cursor = None
 
 
-def _copied_grid(state: ModelState) -> NDArray[np.uint8] | None:
-    try:
+def _copied_grid(state: ModelState, *, takes_interrupts: bool) -> NDArray[np.uint8] | None:
+    with Blame(Phase.STEPPING, None, takes_interrupts=takes_interrupts):
         grid = state.grid
-        return None if grid is None else np.array(grid, dtype=np.uint8, copy=True)
-    except FAULTS:
-        return None
+        cells = None if grid is None else np.array(grid, dtype=np.uint8, copy=True)
+        return cells if cells is not None and cells.ndim == _GRID_AXES else None
+    return None
+
+
+_GRID_AXES = 2

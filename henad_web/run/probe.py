@@ -1,18 +1,21 @@
 """Builds a few configs before anything is written: which columns there are, how large a run is, whether it builds.
 
-One build a call of `advance`, so that a frame is never held for more than one. Writes nothing, keeps no state.
+What a model that builds says wrongly of itself is told by each run, as its row; here it only counts for nothing. One
+build a call of `advance`, so that a frame is never held for more than one. Writes nothing, keeps no state.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from henad_web.errors import ProbeError
-from henad_web.model.faults import FAULTS, Fault, Phase, fault_of
+from henad_web.errors import ProbeError, StateValueError
+from henad_web.model.faults import Blame, Fault, Phase
+from henad_web.model.state import checked_count
+from henad_web.model.stats import are_declared
 from henad_web.run.building import build_state
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
     from henad_web.model.params import ParamValue
+    from henad_web.model.state import ModelState
 
 __all__ = ["MAX_PROBED_CONFIGS", "Probe", "ProbeReport"]
 
@@ -34,12 +38,15 @@ class ProbeReport:
     Attributes:
         params: Its values, one a parameter in schema order.
         seed: The seed it was built with.
-        columns: Names of the stat columns of its sample at tick 0.
-        heap_bytes: Host memory of a run, bytes; the larger of the first and the last config.
+        columns: Names of the stat columns of its sample at tick 0; the declared statistics where the sample was not
+            of them.
+        heap_bytes: Host memory of a run, bytes.
         population: Its population at tick 0.
         parallel_jobs: Independent jobs of one step, None when the model does not say.
+        demand_bytes: Device memory of a run, bytes; 0 for a CPU model.
         config_id: Which config it was.
         values: Its sample at tick 0, before any action, a number a column.
+        is_sound: Whether all it said of itself is what a run takes.
     """
 
     params: tuple[ParamValue, ...]
@@ -48,20 +55,35 @@ class ProbeReport:
     heap_bytes: int
     population: int
     parallel_jobs: int | None
+    demand_bytes: int = 0
     config_id: int = 0
     values: tuple[float, ...] = ()
+    is_sound: bool = True
 
-    @property
-    def demand_bytes(self) -> int:
-        """Device memory of a run, bytes; 0 for a CPU model."""
-        return 0
+    def sized_for(self, other: ProbeReport) -> ProbeReport:
+        """Return this report with the size of `other` where that one takes more memory, host and device together."""
+        if other.heap_bytes + other.demand_bytes <= self.heap_bytes + self.demand_bytes:
+            return self
+        return replace(
+            self,
+            heap_bytes=other.heap_bytes,
+            population=other.population,
+            parallel_jobs=other.parallel_jobs,
+            demand_bytes=other.demand_bytes,
+        )
 
 
 class Probe:
-    """Probes a plan, one build at a time."""
+    """Probes a plan, one build at a time.
 
-    def __init__(self, entry: ModelEntry, plan: Plan) -> None:
-        self._entry, self._plan = entry, plan
+    Args:
+        entry: The model.
+        plan: What is to be run.
+        takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
+    """
+
+    def __init__(self, entry: ModelEntry, plan: Plan, *, takes_interrupts: bool = False) -> None:
+        self._entry, self._plan, self._takes_interrupts = entry, plan, takes_interrupts
         self._report: ProbeReport | None = None
         self._faults: list[tuple[int, str]] = []
         self._config_ids = self._order()
@@ -92,10 +114,10 @@ class Probe:
         return report
 
     def _order(self) -> Iterator[int]:
-        """Yield configs until one has built, then the last one for its footprint."""
+        """Yield configs until one has built and is sound, then the last one for its footprint."""
         count = self._plan.config_count
         for config_id in range(min(count, MAX_PROBED_CONFIGS)):
-            if self._report is None:
+            if self._report is None or not self._report.is_sound:
                 yield config_id
         if self._report is not None and not self._is_probed(count - 1):
             yield count - 1
@@ -109,36 +131,64 @@ class Probe:
         return report is not None and (report.params, report.seed) == (params, run.seed)
 
     def _try(self, config_id: int) -> None:
-        probed = self._probe(config_id)
-        if self._report is None:
-            if isinstance(probed, Fault):
+        probed, report = self._probe(config_id), self._report
+        if isinstance(probed, Fault):
+            if report is None:  # once a config has built, the fault of another is a run's affair
                 self._faults.append((config_id, probed.text))
-            else:
-                self._report = probed
-        elif not isinstance(probed, Fault):  # a fault of the last config is a run's affair, not the probe's
-            self._report = replace(self._report, heap_bytes=max(self._report.heap_bytes, probed.heap_bytes))
+        elif report is None or (probed.is_sound and not report.is_sound):
+            self._report = probed
+        else:
+            self._report = report.sized_for(probed)
 
     def _probe(self, config_id: int) -> ProbeReport | Fault:
         params, seed = self._plan.configs[config_id].params, self._first_run(config_id).seed
-        state = build_state(self._entry, params, seed)
+        takes_interrupts = self._takes_interrupts
+        state = build_state(self._entry, params, seed, takes_interrupts=takes_interrupts)
         if isinstance(state, Fault):
             return state
-        try:
-            stats = state.stats()
-            return ProbeReport(
+        with Blame(Phase.BUILDING, self._entry.source_file, takes_interrupts=takes_interrupts) as blame:
+            columns, values = _sample(state.stats(), self._plan.schema.stat_labels)
+            sizes = _sizes(state)
+            heap_bytes, population, jobs = sizes or (0, 0, None)
+            report = ProbeReport(
                 params=params,
                 seed=seed,
-                columns=tuple(stats),
-                heap_bytes=int(state.heap_bytes),
-                population=int(state.population),
-                parallel_jobs=state.parallel_jobs,
+                columns=columns,
+                heap_bytes=heap_bytes,
+                population=population,
+                parallel_jobs=jobs,
                 config_id=config_id,
-                values=tuple(map(_number, stats.values())),
+                values=values or (math.nan,) * len(columns),
+                is_sound=sizes is not None and len(values) == len(columns),
             )
-        except FAULTS as error:
-            return fault_of(Phase.BUILDING, error, self._entry.source_file)
+        return blame.fault or report
+
+
+def _sample(stats: object, labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the columns of a sample and its values; the declared `labels` and no values where it is not of them."""
+    if isinstance(stats, Mapping):
+        columns, values = tuple(stats), tuple(map(_number, stats.values()))
+        if len(columns) == len(values) and are_declared(columns, labels):
+            return columns, values
+    return labels, ()
+
+
+def _sizes(state: ModelState) -> tuple[int, int, int | None] | None:
+    """Return bytes, population and jobs of `state`, None when one of them is no count."""
+    jobs = state.parallel_jobs
+    try:
+        return (
+            checked_count("heap_bytes", state.heap_bytes),
+            checked_count("population", state.population),
+            None if jobs is None else checked_count("parallel_jobs", jobs),
+        )
+    except StateValueError:
+        return None
 
 
 def _number(value: object) -> float:
     # What is no number is told by the run whose sample it is, not by the probe.
-    return float(value) if isinstance(value, numbers.Real) else math.nan
+    try:
+        return float(value) if isinstance(value, numbers.Real) else math.nan
+    except OverflowError:
+        return math.nan

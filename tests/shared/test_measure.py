@@ -69,21 +69,23 @@ def test_the_series_keeps_its_cadence_and_the_last_sample() -> None:
     assert (str(series.ticks.dtype), str(series.values.dtype)) == ("int64", "float64")
 
 
-def test_the_rows_of_a_series_do_not_depend_on_when_its_samples_are_folded() -> None:
-    plan = bound(["Alive"], stats_every=2, series_every=4)
-    sampler, kept = plan.sampler(), []
-    for tick in (0, 2, 4, 6, 8):
-        sampler.push(tick, {"Alive": 1.0})
-        assert sampler.non_finite is None, "to ask folds what there is"
-        kept.append(sampler.finish()[1].ticks.tolist())
-    assert kept == [[0], [0, 2], [0, 4], [0, 4, 6], [0, 4, 8]]
-
-
 def test_a_run_cut_short_keeps_the_sample_it_stopped_at() -> None:
     sampler = bound(["Alive"], stats_every=2, series_every=4).sampler()
     for tick in (0, 2, 4, 6):
         sampler.push(tick, {"Alive": 1.0})
     assert sampler.finish()[1].ticks.tolist() == [0, 4, 6]
+
+
+@pytest.mark.parametrize("samples", [1023, 1024, 1025, 2048, 2050])
+def test_the_last_sample_is_a_row_once_wherever_a_block_of_samples_ends(samples: int) -> None:
+    """Blocks of 1,024 samples end off the cadence of three: the row held back for one must not outlive it."""
+    plan = bound(["Alive"], run=RunSettings(steps=5000), stats_every=1, series_every=3)
+    sampler = plan.sampler()
+    for tick in range(samples):
+        sampler.push(tick, {"Alive": float(tick)})
+    _, series = sampler.finish()
+    assert series.ticks.tolist() == sorted({*range(0, samples, 3), samples - 1})
+    assert series.values[:, 0].tolist() == series.ticks.tolist()
 
 
 def test_no_series_keeps_no_rows() -> None:

@@ -30,7 +30,7 @@ from tests.shared.schemas import (
 )
 from tests.shared.toy_models import Inverse, Toy, entry_of
 
-TOY, INVERSE = entry_of(Toy), entry_of(Inverse)
+TOY, INVERSE = entry_of(Toy), entry_of(Inverse, stats=("Inverse",))
 
 
 def texts(low: float, high: float, step: float) -> list[str]:

