@@ -162,6 +162,7 @@ class Counters:
         final_phase: `ENDED` or `FAILED` once the sweep is over, None before.
         end: How it ended, None before and after a failure.
         ended_at: Clock reading at its end, None before.
+        fraction: Share done of opening or ending the sweep, 0 to 1; None while runs are under way and once over.
     """
 
     runs_total: int | None = None
@@ -171,6 +172,7 @@ class Counters:
     final_phase: SweepPhase | None = None
     end: SweepEnd | None = None
     ended_at: float | None = None
+    fraction: float | None = None
 
 
 class SweepChannel:
@@ -200,8 +202,12 @@ class SweepChannel:
 
     def planned(self, outline: SweepOutline) -> None:
         """Send the outline and publish how many runs there are to do."""
-        self._publish(runs_total=outline.pending, runs_skipped=outline.skipped)
+        self._publish(runs_total=outline.pending, runs_skipped=outline.skipped, fraction=None)
         self._send(Planned(outline))
+
+    def advanced(self, fraction: float) -> None:
+        """Publish the share done, 0 to 1, of opening or ending the sweep."""
+        self._publish(fraction=fraction)
 
     def warned(self, warning: SweepWarning) -> None:
         """Send a warning."""
@@ -216,12 +222,12 @@ class SweepChannel:
 
     def finish(self, record: SweepRecord) -> None:
         """Send the record; nothing may be sent after it."""
-        self._publish(final_phase=SweepPhase.ENDED, end=record.report.end, ended_at=self._clock())
+        self._publish(final_phase=SweepPhase.ENDED, end=record.report.end, ended_at=self._clock(), fraction=None)
         self._send(Finished(record))
 
     def fail(self, error: BaseException) -> None:
         """Send `error` with its causes as the end; nothing may be sent after it."""
-        self._publish(final_phase=SweepPhase.FAILED, ended_at=self._clock())
+        self._publish(final_phase=SweepPhase.FAILED, ended_at=self._clock(), fraction=None)
         self._send(Failed(describe(error)))
 
     def _publish(self, **changes: object) -> None:

@@ -55,6 +55,8 @@ class SweepProgress:
         elapsed: Seconds run, pauses left out.
         remaining: Seconds left at the pace so far, None before the first written run and once over.
         active_runs: Runs in progress, by run id.
+        fraction: Share done, 0 to 1, of planning before the runs or of the summary behind them; None while runs are
+            under way and once over.
     """
 
     phase: SweepPhase
@@ -67,6 +69,7 @@ class SweepProgress:
     elapsed: float
     remaining: float | None
     active_runs: tuple[ActiveRun, ...]
+    fraction: float | None = None
 
 
 class SweepRun:
@@ -298,6 +301,7 @@ class SweepRun:
             elapsed=elapsed,
             remaining=remaining,
             active_runs=active_runs,
+            fraction=counters.fraction,
         )
 
     def view(self) -> RunView | None:

@@ -1,4 +1,4 @@
-"""One sweep as a state machine: probing, running, ended.
+"""One sweep as a state machine: probing, opening, running, ending, ended.
 
 `pump()` does one bounded piece of work and answers when to be called again. Nothing here knows where it runs, who calls
 it or how long a frame is; it never blocks and reads time only from the clock it is given.
@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from henad_web.channel import OutputNotice, OutputPaused, SweepChannel, SweepWarning
-from henad_web.errors import HenadError, OutputFullError, SweepFailedError, describe
+from henad_web.errors import HenadError, OutputFullError, SweepFailedError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.build import BuildRecord, this_build
-from henad_web.output.record import SweepEnd, SweepRecord, SweepReport
+from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
 from henad_web.results.provenance import build_warnings
 from henad_web.run.answers import IDLE, NOW, Answer
 from henad_web.run.lanes import (
     CommandAcknowledged,
+    DeviceLost,
     LaneCommand,
     LaneReport,
     Lanes,
@@ -65,6 +66,8 @@ class Surroundings:
         argv: Command line, for the manifest; empty without one.
         engine: Build of this package, for the manifest.
         make_lanes: Makes the lanes for a model, its measuring, a layout and a timeout in seconds.
+        takes_interrupts: Whether the sweep is pumped where no interrupt of the user arrives: what interrupts there is
+            the model's doing, a fault like any other.
     """
 
     clock: Clock
@@ -74,6 +77,7 @@ class Surroundings:
     argv: tuple[str, ...]
     make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, float | None], Lanes]
     engine: BuildRecord = field(default_factory=this_build)
+    takes_interrupts: bool = False
 
 
 class Sweep:
@@ -107,9 +111,13 @@ class Sweep:
         self._entry, self._plan, self._store, self.channel = entry, plan, store, channel
         self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
         self._earlier = earlier
-        self._probe = Probe(entry, plan)
+        self._probe = Probe(entry, plan, takes_interrupts=around.takes_interrupts)
+        self._probed: ProbeReport | None = None
+        self._opening: _Opening | None = None
         self._writer: ResultsWriter | None = None
         self._runs: _Runs | None = None
+        self._end: SweepEnd | None = None
+        self._ending: Iterator[float] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -117,7 +125,7 @@ class Sweep:
         return self.channel.counters.final_phase is not None
 
     def pump(self, time_left_s: float | None = None) -> Answer:
-        """Do one bounded piece of work: a build, a slice, a written run, a change of stage.
+        """Do one bounded piece of work: a build, a slice, a written run, a piece of the plan's hash or of the summary.
 
         Args:
             time_left_s: Seconds the caller can spare for a slice, None for no limit; passed by less than one step.
@@ -130,8 +138,9 @@ class Sweep:
         if self.is_over:
             return IDLE
         try:
-            return self._probing() if self._runs is None else self._running(self._runs, time_left_s)
+            return self._advance(time_left_s)
         except OutputFullError as error:  # whatever was being written is written again once there is room
+            self._ending = None
             if self.control.is_aborted or self._options.on_full is OnFull.FAIL:
                 self._fail(error)
             elif self.control.pause():
@@ -147,27 +156,43 @@ class Sweep:
         """Return the run in progress of a lane inside the caller, to draw; looking changes nothing."""
         return None if self._runs is None or self.is_over else self._runs.lanes.view()
 
-    def _probing(self) -> Answer:
-        if self.control.is_paused:
-            return IDLE
-        report = self._probe.advance(hurry=self.control.is_aborted)
-        if report is not None:
-            self._runs = self._open(report)
+    def _advance(self, time_left_s: float | None) -> Answer:
+        """Go on with the stage that is reached. A pause holds runs alone."""
+        if self._runs is not None:
+            return self._running(self._runs, time_left_s)
+        if self._opening is not None:
+            return self._open(self._opening)
+        if self._probed is not None:
+            self._opening = self._outlined(self._probed)
+        else:
+            self._probed = self._probe.advance(hurry=self.control.is_aborted)
         return NOW
 
-    def _open(self, probe: ProbeReport) -> _Runs:
-        plan, around = self._plan, self._around
+    def _outlined(self, probe: ProbeReport) -> _Opening:
+        plan, earlier = self._plan, self._earlier
         measure = MeasurePlan.bind(plan, probe.columns)
-        earlier = self._earlier
         if earlier is not None:
             earlier.check_columns(measure.columns, measure.reducer_columns)
         skipped = 0 if earlier is None else earlier.kept.counts.rows
-        outline = make_outline(self._entry, plan, probe, measure, self._options, around.resources, skipped=skipped)
+        resources = self._around.resources
+        outline = make_outline(self._entry, plan, probe, measure, self._options, resources, skipped=skipped)
+        return _Opening(measure, outline, plan.hashing())
+
+    def _open(self, opening: _Opening) -> Answer:
+        """Hash the plan piece by piece, then begin to write; an abort meanwhile leaves nothing behind."""
         if self._writer is None:
-            self._writer = self._writer_of(outline)
-        writer = self._writer
+            share = next(opening.hashing, 1.0)
+            self.channel.advanced(share)
+            if share < 1.0:
+                return self._leave_unwritten(opening.outline) if self.control.is_aborted else NOW
+            self._writer = self._writer_of(opening.outline)
+        self._runs = self._begin(opening, self._writer)
+        return NOW
+
+    def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
+        plan, outline, earlier = self._plan, opening.outline, self._earlier
         found = writer.begin()
-        lanes = around.make_lanes(self._entry, measure, outline.layout, plan.spec.run.timeout_s)
+        lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, plan.spec.run.timeout_s)
         kept = None if earlier is None else earlier.kept.flags(plan.run_count)
         runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, kept)
         self.channel.planned(outline)
@@ -214,22 +239,38 @@ class Sweep:
         )
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:
-        answer = runs.pump(time_left_s)
-        if not isinstance(answer, SweepEnd):
-            return answer
-        self._finish(runs, answer)
+        if self._end is None:
+            answer = runs.pump(time_left_s)
+            if not isinstance(answer, SweepEnd):
+                return answer
+            runs.close()
+            self._end = answer
+        return self._finish(runs, self._end)
+
+    def _finish(self, runs: _Runs, end: SweepEnd) -> Answer:
+        """Write the summary piece by piece, then the manifest; an abort meanwhile takes nothing back."""
+        if self._ending is None:
+            self._ending = runs.writer.finishing(end)
+        share = next(self._ending, None)
+        if share is not None:
+            self.channel.advanced(share)
+            return NOW
+        self._hand_over(runs.outline, end, runs.writer)
         return IDLE
 
-    def _finish(self, runs: _Runs, end: SweepEnd) -> None:
-        runs.close()
-        manifest = runs.writer.finish(end)
+    def _leave_unwritten(self, outline: SweepOutline) -> Answer:
+        self._hand_over(outline, SweepEnd.ABORTED, None)
+        return IDLE
+
+    def _hand_over(self, outline: SweepOutline, end: SweepEnd, writer: ResultsWriter | None) -> None:
         report = SweepReport(
             end=end,
-            counts=runs.writer.counts,
+            counts=Counts() if writer is None else writer.counts,
             elapsed=self.control.clock.elapsed(),
-            output_dir=self._store.path,
-            outline=runs.outline,
+            output_dir=None if writer is None else self._store.path,
+            outline=outline,
         )
+        manifest = None if writer is None else writer.manifest
         record = SweepRecord(report=report, manifest=manifest, files=self._store.files())
         self._store.close()
         self.channel.finish(record)
@@ -250,10 +291,19 @@ class Sweep:
             if self._writer is not None:
                 self._writer.fail()
         except FAULTS as second:  # the first error is the one to tell
-            error.add_note(f"and then: {describe(second)}")
+            error.add_note(f"and then {second!r}")
         finally:
             self._store.close()
             self.channel.fail(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The stage between the probe and the first run: what it settled, and the plan's hash in the making."""
+
+    measure: MeasurePlan
+    outline: SweepOutline
+    hashing: Iterator[float]
 
 
 def _not_in(kept: bytearray | None, run_ids: Iterator[int]) -> Iterator[int]:
@@ -284,16 +334,19 @@ class _Runs:
         self._unwritten: RunOutcome | None = None
         self._watches: dict[int, RunWatch] = {}
         self._told = LaneCommand.RESUME
+        self._is_device_lost = False
 
     def pump(self, time_left_s: float | None) -> Answer | SweepEnd:
         """Write one finished run, or let the lanes work; return how the batch ended once it has."""
         if self._write_one():
             return NOW
+        if self._finished.is_done:
+            return SweepEnd.COMPLETE
+        if self._is_device_lost:
+            return SweepEnd.DEVICE_LOST
         if self._control.is_aborted:
             self.lanes.command(LaneCommand.ABORT)
             return SweepEnd.ABORTED
-        if self._finished.is_done:
-            return SweepEnd.COMPLETE
         return NOW if self._drive(time_left_s) else IDLE
 
     def close(self) -> None:
@@ -348,6 +401,8 @@ class _Runs:
                 run_id = outcome.run.run_id
                 self._watches.pop(run_id).finish()
                 self._finished.insert(run_id, outcome)
+            case DeviceLost():
+                self._is_device_lost = True
             case CommandAcknowledged():
                 return False
         return True

@@ -180,7 +180,7 @@ class Session:
             aborted=aborted, rows=counts.rows, failed=counts.failed, planned=planned, elapsed=report.elapsed
         )
         self._views.controls.show_state("aborted" if aborted else "ended", sentence, failed=counts.failed > 0)
-        if self._study is not None and record.files is not None:
+        if self._study is not None and record.files:
             self._views.download.offer(self._study.entry.id, record.files)
 
     def _refresh(self) -> None:

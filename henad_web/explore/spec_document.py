@@ -38,7 +38,7 @@ _LARGEST_TOML_INTEGER = 2**63 - 1
 
 def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
     """Return the text of a spec file that says `spec`; `execution` is written where it is not the default."""
-    return toml_text(_with_execution(spec_document(spec), execution))
+    return toml_text(spec_document(spec, execution))
 
 
 def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
@@ -49,7 +49,7 @@ def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) ->
     Raises:
         SpecError: The spec holds a number that is not finite, which JSON cannot say.
     """
-    document = _with_execution(spec_document(spec, largest_seed=EXACT_LIMIT, largest_value=EXACT_LIMIT), execution)
+    document = spec_document(spec, execution, largest_seed=EXACT_LIMIT, largest_value=EXACT_LIMIT)
     try:
         return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
@@ -57,21 +57,18 @@ def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) ->
         raise SpecError([Problem(place=Place(), wrong=wrong, hint="replace it by a finite one")]) from error
 
 
-def _with_execution(document: Document, execution: ExecutionSettings | None) -> Document:
-    if execution is not None and execution != ExecutionSettings():
-        document["execution"] = _without_none(
-            concurrent=execution.concurrent, memory=execution.memory, gpu_memory=execution.gpu_memory
-        )
-    return document
-
-
 def spec_document(
-    spec: SweepSpec, *, largest_seed: int = _LARGEST_TOML_INTEGER, largest_value: int | None = None
+    spec: SweepSpec,
+    execution: ExecutionSettings | None = None,
+    *,
+    largest_seed: int = _LARGEST_TOML_INTEGER,
+    largest_value: int | None = None,
 ) -> Document:
     """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`.
 
     Args:
         spec: The spec.
+        execution: Settings of speed, left out where they are the default.
         largest_seed: Seeds above are written as texts of digits.
         largest_value: Whole numbers among the values further from 0 are written as texts of digits; None for none.
     """
@@ -92,6 +89,10 @@ def spec_document(
         ]
     if spec.blocks:
         document["block"] = [_block(block, largest_seed, value) for block in spec.blocks]
+    if execution is not None and execution != ExecutionSettings():
+        document["execution"] = _without_none(
+            concurrent=execution.concurrent, memory=execution.memory, gpu_memory=execution.gpu_memory
+        )
     return document
 
 

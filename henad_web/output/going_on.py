@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from henad_web.output.copying import Places, copy_rows, copy_series
-from henad_web.output.earlier import cadence_of, recorded_indexes
+from henad_web.output.earlier import cadence_of, read_indexes
 from henad_web.output.kept import KeptRows, kept_rows, whole_series
 from henad_web.output.manifest import Manifest, ManifestStatus, SessionRecord
 from henad_web.output.names import RUNS, SERIES
@@ -49,10 +49,10 @@ def kept_tables(reader: ResultsReader, kept: KeptRows, headers: tuple[bytes, byt
     }
 
 
-def ordered_tables(reader: ResultsReader, plan: Plan, manifest: Manifest, headers: tuple[bytes, bytes]) -> Tables:
-    """Return the tables that `reader` reads, those of `manifest`, with the rows of every run of `plan` in its order."""
+def ordered_tables(reader: ResultsReader, plan: Plan, headers: tuple[bytes, bytes]) -> Tables:
+    """Return the tables that `reader` reads with the rows of every run of `plan` in its order."""
     cadence = cadence_of(plan.spec)
-    runs, series = recorded_indexes(reader, manifest, cadence)
+    runs, series = read_indexes(reader, cadence)
     _, group = whole_series(runs, series, cadence)
     kept, _ = kept_rows(runs, series, group, np.arange(len(runs.run_ids)), runs.run_ids)
     return kept_tables(reader, kept, headers, None)
@@ -90,9 +90,9 @@ def _sessions_before(earlier: EarlierResults, replicates: int) -> tuple[SessionR
     """Return the recorded sessions, their run ids those of the plan that goes on."""
     recorded = earlier.manifest
     sessions = list(recorded.sessions)
-    if sessions and recorded.status is ManifestStatus.RUNNING:
-        # A killed session did not come to say how many rows it wrote; they can be counted.
-        sessions[-1] = replace(sessions[-1], ran=max(earlier.row_count - sessions[-1].skipped, sessions[-1].ran))
+    if sessions and recorded.status in (ManifestStatus.RUNNING, ManifestStatus.FAILED):
+        # A session that was killed or failed has of its rows those that are kept; what it said of them is not sure.
+        sessions[-1] = replace(sessions[-1], ran=max(earlier.kept.counts.rows - sessions[-1].skipped, 0))
     old = recorded.plan.replicates
     if old == replicates:
         return tuple(sessions)

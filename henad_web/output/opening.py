@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from henad_web.explore.seeds import scheme_text, seed_formula
+from henad_web.explore.spec import ExecutionSettings
 from henad_web.explore.spec_file import spec_document
 from henad_web.output.build import BuildRecord, model_source, this_build
 from henad_web.output.manifest import (
@@ -67,7 +68,7 @@ def opening_manifest(
         status=ManifestStatus.RUNNING,
         engine=engine,
         model=_model_record(entry, plan, outline),
-        spec=spec_document(plan.spec),
+        spec=spec_document(plan.spec, _asked(execution)),
         spec_source=spec_source,
         argv=argv,
         plan=_plan_record(plan),
@@ -79,6 +80,12 @@ def opening_manifest(
         timestamps=Timestamps(started_unix_ms=started_unix_ms, started=started),
         sessions=(session,),
         results=None,
+    )
+
+
+def _asked(execution: ExecutionRecord) -> ExecutionSettings:
+    return ExecutionSettings(
+        concurrent=execution.concurrency, memory=execution.memory_budget, gpu_memory=execution.gpu_memory_budget
     )
 
 

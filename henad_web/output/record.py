@@ -80,7 +80,7 @@ class SweepReport:
         end: Why it ended.
         counts: Rows there are now, kept ones included.
         elapsed: Seconds it took, pauses left out.
-        output_dir: Where the files are, None in memory or after a dry run.
+        output_dir: Where the files are, None in memory, after a dry run or where nothing was written.
         outline: What it set out to do.
     """
 
@@ -97,7 +97,7 @@ class SweepRecord:
 
     Attributes:
         report: How it went.
-        manifest: Its manifest as last written, None after a dry run.
+        manifest: Its manifest as last written, None after a dry run or an abort before anything was written.
         files: Name to bytes in the order runs.csv, series.csv, summary.csv, manifest.json; None in a
             directory.
     """

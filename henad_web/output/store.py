@@ -6,7 +6,7 @@ Owns the seam and the store in memory. Knows nothing of what the bytes mean, or 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from henad_web.output.names import RESULT_NAMES
@@ -117,6 +117,9 @@ class FileStore(ResultsReader, Protocol):
             TableChangedError: Another program has changed them.
         """
 
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+        """Do what `replace` does, and yield after each chunk; the file is replaced behind the last."""
+
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Make `chunks`, joined, the whole content of the file `name`."""
 
@@ -188,9 +191,18 @@ class MemoryStore:
     def check_tables(self) -> None:
         """Do nothing: nobody else reaches this memory."""
 
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+        """Make `chunks`, joined, the whole content of the file `name`, a chunk at a time."""
+        content = bytearray()
+        for chunk in chunks:
+            content += chunk
+            yield
+        self._files[name] = content
+
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Make `chunks`, joined, the whole content of the file `name`."""
-        self._files[name] = bytearray(b"".join(chunks))
+        for _ in self.replacing(name, chunks):
+            pass
 
     def holds(self, name: str) -> bool:
         """Return whether there is a file `name`."""

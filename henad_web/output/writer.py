@@ -6,13 +6,13 @@ ended. Knows no file system (`store`) and no formats (`tables`, `summary`, `mani
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from henad_web.errors import TableChangedError
-from henad_web.output.build import BuildRecord, files_of_source, model_source
 from henad_web.output.going_on import continued_manifest, kept_tables, ordered_tables, plan_places
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
+    from henad_web.output.build import BuildRecord
     from henad_web.output.earlier import EarlierResults
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     from henad_web.run.outline import SweepOutline
 
 __all__ = ["ResultsWriter"]
+
+_STATUS = {
+    SweepEnd.COMPLETE: ManifestStatus.COMPLETE,
+    SweepEnd.ABORTED: ManifestStatus.ABORTED,
+    SweepEnd.DEVICE_LOST: ManifestStatus.INCOMPLETE,
+}
 
 
 class ResultsWriter:
@@ -76,7 +83,7 @@ class ResultsWriter:
         engine: BuildRecord | None = None,
         earlier: EarlierResults | None = None,
     ) -> None:
-        self._store, self._wall_clock, self._entry, self._plan, self._earlier = store, wall_clock, entry, plan, earlier
+        self._store, self._wall_clock, self._plan, self._earlier = store, wall_clock, plan, earlier
         self._runs = RunsTable(plan, outline.reducer_columns)
         self._series = SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
@@ -138,11 +145,7 @@ class ResultsWriter:
         return lines
 
     def _go_on(self, earlier: EarlierResults) -> None:
-        *_, session = self._manifest.sessions
-        if not isinstance(session.model_source, BuildRecord):
-            names = [name for before in earlier.manifest.sessions for name in _file_names(before.model_source)]
-            session = replace(session, model_source=model_source(self._entry, session.model_source, names))
-        self._manifest = continued_manifest(replace(self._manifest, sessions=(session,)), earlier)
+        self._manifest = continued_manifest(self._manifest, earlier)
         self._counts, self._last_id = earlier.kept.counts, earlier.kept.last_id
         self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
 
@@ -174,26 +177,36 @@ class ResultsWriter:
         self._last_id = max(self._last_id, outcome.run.run_id)
         self._written.add(outcome.run.run_id)
 
-    def finish(self, end: SweepEnd) -> Manifest:
+    def finishing(self, end: SweepEnd) -> Iterator[float]:
         """Bring the rows into plan order, write the summary, then the manifest, and make everything durable.
 
+        Yields:
+            The share done, 0 to 1, after each bounded piece of work. An iterator that raised is started over.
+
         Raises:
-            OutputFullError: There is no room; call again once there is.
+            OutputFullError: There is no room; iterate anew once there is.
             OutputError: The place cannot be written.
         """
         self._store.sync()
         if not self._is_in_order:
             headers = (self._runs.header, self._series.header)
-            self._store.rewrite(ordered_tables(self._store, self._plan, self._manifest, headers))
+            self._store.rewrite(ordered_tables(self._store, self._plan, headers))
             self._is_in_order = True
         with self._store.reader(RUNS) as runs:
-            self._store.replace(SUMMARY, summary_table(runs))
+            size = runs.seek(0, os.SEEK_END)
+            runs.seek(0)
+            for _ in self._store.replacing(SUMMARY, summary_table(runs)):
+                if runs.tell() < size:
+                    yield runs.tell() / size
         self._store.check_tables()
         counts = self._counts
         results = ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
-        # A lost device leaves what an abort leaves: a prefix of the plan that can be resumed.
-        status = ManifestStatus.COMPLETE if end is SweepEnd.COMPLETE else ManifestStatus.ABORTED
-        self._write(self._ended(status, results))
+        self._write(self._ended(_STATUS[end], results))
+
+    def finish(self, end: SweepEnd) -> Manifest:
+        """Do all of `finishing` at once and return the manifest; raises as it does."""
+        for _ in self.finishing(end):
+            pass
         return self._manifest
 
     def fail(self) -> Manifest:
@@ -213,8 +226,6 @@ class ResultsWriter:
         *earlier, session = self._manifest.sessions
         if self._has_rows():
             session = replace(session, ran=self._ran, rows=self._written.spans())
-        if not isinstance(session.model_source, BuildRecord):  # runs may have imported more of the model
-            session = replace(session, model_source=model_source(self._entry, session.model_source))
         return replace(
             self._manifest,
             status=status,
@@ -237,7 +248,3 @@ class ResultsWriter:
 
     def _now(self) -> int:
         return int(self._wall_clock() * 1000)
-
-
-def _file_names(source: BuildRecord | str | None) -> list[str]:
-    return [name for name, _ in files_of_source(source)] if isinstance(source, str) else []

@@ -112,8 +112,7 @@ def series_frame(results: RecordedResults) -> DataFrame:
 
     Raises:
         NeedsExtraError: pandas is not installed.
-        TableDamagedError: A record of the table is none.
-        MissingFileError: There is no series.csv.
+        BadFieldError: A field of the table is no number.
     """
     pandas = _library("pandas", "series_frame")
     keys, values = _long_series(results)
@@ -160,8 +159,7 @@ def to_dataset(results: RecordedResults) -> Dataset:
 
     Raises:
         NeedsExtraError: xarray is not installed.
-        TableDamagedError: A record of series.csv is none.
-        MissingFileError: There is no series.csv.
+        BadFieldError: A field of series.csv is no number.
     """
     xarray = _library("xarray", "to_xarray")
     grid = _Grid(results)

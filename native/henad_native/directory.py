@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from henad_native.disk import TableFile, is_same_file, rename_over, sync_directory, write_new
+from henad_native.disk import TableFile, is_same_file, rename_over, sync_directory, writing_new
 from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables
 from henad_web.errors import HoldsResultsError, OutputError, OutputFullError, TableChangedError
@@ -253,8 +253,11 @@ class DirectoryStore:
         self._check_directory()
         self._refuse_changed(self._tables, TableFile.strangeness)
 
-    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
         """Write `chunks` beside the file `name`, wait for the disk, and let them take its place.
+
+        Yields:
+            Nothing, after each chunk.
 
         Raises:
             OutputFullError: There is no room; the file is as before.
@@ -267,12 +270,17 @@ class DirectoryStore:
         with self._mapped_errors():
             partial.unlink(missing_ok=True)
             try:
-                write_new(partial, chunks)
+                yield from writing_new(partial, chunks)
                 rename_over(partial, path)
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
             sync_directory(self._directory)
+
+    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Do all of `replacing` at once; raises as it does."""
+        for _ in self.replacing(name, chunks):
+            pass
 
     def holds(self, name: str) -> bool:
         """Return whether there is a file `name`."""

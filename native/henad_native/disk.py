@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["TableFile", "is_same_file", "rename_over", "sync_directory", "write_new"]
+__all__ = ["TableFile", "is_same_file", "rename_over", "sync_directory", "write_new", "writing_new"]
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -105,8 +105,8 @@ def _write_all(file: int, data: bytes) -> None:
         view = view[os.write(file, view) :]
 
 
-def write_new(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write `chunks` to a file at `path` that must not exist, and wait for the disk."""
+def writing_new(path: Path, chunks: Iterable[bytes]) -> Iterator[None]:
+    """Write `chunks` to a file at `path` that must not exist, yield after each, and wait for the disk at the end."""
     file = os.open(path, _NEW, 0o666)
     try:
         held: list[bytes] = []
@@ -117,10 +117,17 @@ def write_new(path: Path, chunks: Iterable[bytes]) -> None:
             if held_bytes >= _CHUNK_BYTES:
                 _write_all(file, b"".join(held))
                 held, held_bytes = [], 0
+            yield
         _write_all(file, b"".join(held))
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def write_new(path: Path, chunks: Iterable[bytes]) -> None:
+    """Do all of `writing_new` at once."""
+    for _ in writing_new(path, chunks):
+        pass
 
 
 def rename_over(source: Path, target: Path, wait: Callable[[float], None] = time.sleep) -> None:

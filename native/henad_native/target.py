@@ -135,6 +135,7 @@ class NativeTarget:
             argv=tuple(sys.argv),
             make_lanes=self._make_lanes,
             engine=installed_build(),
+            takes_interrupts=True,  # the sweep's thread is never the main one, which alone is interrupted
         )
 
     def make_runner(self, sweep: Sweep) -> Runner:
@@ -195,5 +196,10 @@ class NativeTarget:
         self, entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None
     ) -> Lanes:
         return InProcessLane(
-            entry, measure, timeout_s=timeout_s, slice_target_s=NATIVE_SLICE_TARGET_S, clock=self.clock
+            entry,
+            measure,
+            timeout_s=timeout_s,
+            slice_target_s=NATIVE_SLICE_TARGET_S,
+            clock=self.clock,
+            takes_interrupts=True,
         )

@@ -102,7 +102,7 @@ class ThreadedRunner:
                 if isinstance(answer, (Idle, After)) and not self._sweep.is_over:
                     self._wait(answer)
         except KeyboardInterrupt:
-            # Only the main thread is ever interrupted: here it is a model's doing, and the sweep has told of it.
+            # Only the main thread is ever interrupted: here it is a callback's doing, and the sweep has told of it.
             if not self._sweep.is_over:
                 raise
         finally:

@@ -95,14 +95,14 @@ def test_a_change_while_the_summary_is_written_is_noticed_before_the_manifest_sa
     writer.begin()
     for run_id in range(4):
         writer.write_run(outcome_of(PLAN, run_id))
-    replace = store.replace
+    replacing = store.replacing
 
-    def slow(name: str, chunks: list[bytes]) -> None:
-        replace(name, chunks)
+    def slow(name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+        yield from replacing(name, chunks)
         if name == "summary.csv":
             save_by_rename(tmp_path / "results" / "runs.csv")
 
-    monkeypatch.setattr(store, "replace", slow)
+    monkeypatch.setattr(store, "replacing", slow)
     with pytest.raises(hw.TableChangedError):
         writer.finish(SweepEnd.COMPLETE)
     store.close()

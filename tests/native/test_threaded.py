@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import gc
+import io
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import henad_web as hw
 from henad_native.threaded import ThreadedRunner
+from henad_web.model.params import ParamValue
 from henad_web.targets import PumpedTarget, current
 from tests.shared.hosts import Host
-from tests.shared.toy_models import Divides, Toy, entry_of
+from tests.shared.toy_models import Divides, Toy, entry_of, toy_spec
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -163,17 +167,6 @@ def test_a_thread_that_cannot_be_started_is_an_error_of_its_own(
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_of_a_sweep_that_is_over_is_left_to_be_joined_at_exit(
-    monkeypatch: pytest.MonkeyPatch, models: hw.ModelSet, endless: hw.SweepSpec
-) -> None:
-    registered: list[object] = []
-    monkeypatch.setattr("atexit.register", registered.append)
-    monkeypatch.setattr("atexit.unregister", registered.remove)
-    with hw.SweepRun.start(models["game_of_life"], endless):
-        assert len(registered) == 1
-    assert registered == []
-
-
 def test_a_view_of_a_step_that_takes_too_long_is_the_latest_there_is() -> None:
     held, entered = threading.Event(), threading.Event()
 
@@ -245,3 +238,25 @@ while not isinstance(run.try_recv(), hw.Planned):
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
     assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()
+
+
+def test_an_interrupt_on_the_sweep_s_own_thread_is_the_model_s_doing() -> None:
+    """Only the main thread is ever interrupted by a user."""
+
+    class Interrupts(Toy):
+        def before_step(self) -> None:
+            if self.tick == self.value:
+                raise KeyboardInterrupt
+
+    class InterruptsAtBuild(Interrupts):
+        def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+            super().__init__(params, seed)
+            if self.value == 7:
+                raise KeyboardInterrupt
+
+    record = hw.run_spec(entry_of(InterruptsAtBuild), toy_spec(7, 3, 11))
+    assert record.report.end is hw.SweepEnd.COMPLETE
+    assert record.files is not None
+    rows = list(csv.DictReader(io.StringIO(record.files["runs.csv"].decode())))
+    assert [(row["status"], row["ticks"]) for row in rows[::2]] == [("panicked", "0"), ("panicked", "3"), ("ok", "10")]
+    assert "while stepping the simulation, KeyboardInterrupt at " in rows[2]["note"]

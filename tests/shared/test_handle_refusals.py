@@ -11,7 +11,7 @@ import henad_web as hw
 from henad_web.model.entry import Backend
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
-from tests.shared.toy_models import Interrupts, Logs, Toy, entry_of, toy_spec
+from tests.shared.toy_models import Logs, Toy, entry_of, toy_spec
 
 
 def test_a_spec_of_another_model_is_refused(host: Host, models: hw.ModelSet, small_sir: hw.SweepSpec) -> None:
@@ -69,24 +69,6 @@ def test_an_error_outside_every_run_ends_the_sweep_with_failed(host: Host) -> No
     events = host.drain(host.start(entry_of(Widening), spec))
     assert isinstance(events[-1], hw.Failed)
     assert "Ticks.magnitude" in events[-1].message
-
-
-def test_an_interrupt_inside_a_model_ends_the_sweep_and_is_no_run_s_fault(host: Host) -> None:
-    run = host.start(entry_of(Interrupts), toy_spec(3))
-    events: list[hw.SweepEvent] = []
-
-    def ended() -> bool:
-        events.extend(iter(run.try_recv, None))
-        return run.is_ended
-
-    try:
-        host.until(run, ended)
-    except KeyboardInterrupt:  # raised on to a host that lends its own frames
-        ended()
-    assert isinstance(events[-1], hw.Failed)
-    assert "while running the sweep, KeyboardInterrupt" in events[-1].message
-    run.update(0.1)
-    assert run.try_recv() is None
 
 
 def test_warnings_come_after_the_outline(host: Host) -> None:

@@ -125,10 +125,10 @@ def test_a_running_and_a_failed_sweep_have_no_results() -> None:
     assert failed.sessions[0].ran == 1
 
 
-def test_a_lost_device_leaves_what_an_abort_leaves() -> None:
+def test_a_lost_device_leaves_an_incomplete_folder() -> None:
     writer = writer_of(MemoryStore(), PLAN)
     writer.begin()
-    assert writer.finish(SweepEnd.DEVICE_LOST).status is ManifestStatus.ABORTED
+    assert writer.finish(SweepEnd.DEVICE_LOST).status is ManifestStatus.INCOMPLETE
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -213,9 +214,9 @@ class _JournalStore(MemoryStore):
     def sync(self) -> None:
         self._note("sync")
 
-    def replace(self, name: str, chunks: object) -> None:
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
         self._note(f"replace {name}")
-        super().replace(name, chunks)  # type: ignore[arg-type]
+        return super().replacing(name, chunks)
 
 
 def test_series_go_before_their_row_and_the_summary_before_the_manifest() -> None:

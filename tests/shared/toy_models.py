@@ -84,14 +84,6 @@ class Exits(Toy):
             raise SystemExit("enough\nof this")
 
 
-class Interrupts(Toy):
-    """Raises what no model may be blamed for at tick `value`."""
-
-    def before_step(self) -> None:
-        if self.tick == self.value:
-            raise KeyboardInterrupt
-
-
 class Inverse(Toy):
     """Reports 1 / (value - tick): not finite at tick `value`, and from there on."""
 

@@ -30,7 +30,7 @@ from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.narration import Narrator
 from henad_native.cli.summary import summary_table, written_files
-from henad_native.cli.texts import outline_lines, written_line
+from henad_native.cli.texts import UNWRITTEN_LINE, outline_lines, written_line
 from henad_web.output.record import non_finite_line
 
 __all__ = ["exit_code", "report", "run_command", "swept"]
@@ -115,6 +115,9 @@ def _sigterm_as_sigint() -> Iterator[None]:
 def report(record: hw.SweepRecord, *, quiet: bool) -> None:
     """Print what a sweep left: a table of its configs, its files and the closing line."""
     console = result_console()
+    if record.manifest is None:
+        print_line(console, UNWRITTEN_LINE)
+        return
     if not quiet:
         folder = Path(str(record.report.output_dir))
         table = summary_table((folder / "summary.csv").read_text(encoding="utf-8"))

@@ -127,6 +127,10 @@ def _layout_text(layout: ExecutionLayout) -> str:
     return f"{counted(layout.cpu_lanes, 'lane')} of {counted(layout.threads_per_lane, 'thread')} each"
 
 
+UNWRITTEN_LINE = "stopped while the plan was made; nothing was written"
+"""What is said of a sweep that was stopped before it had a place to write to."""
+
+
 def written_line(report: SweepReport) -> str:
     """Return what a sweep wrote, where, in which time and with how many runs of each kind; and how it goes on."""
     counts, outline = report.counts, report.outline

@@ -7,7 +7,6 @@ a column stands.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,19 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.errors import TableDamagedError
 from henad_web.explore.outcomes import RunStatus, StopReason
 from henad_web.model.decimals import f64_from_text
+from henad_web.results.errors import BadFieldError
 
-__all__ = ["NUMBER", "WHOLE", "Cells", "cells_for"]
-
-WHOLE = r"(?:0|[1-9][0-9]*+)"
-"""A whole number as tables spell it."""
-
-NUMBER = r"(?:[0-9]++|-?[0-9]++\.[0-9]++|-[0-9]++|-?[0-9]++(?:\.[0-9]++)?[eE][-+]?[0-9]++)"
-"""A number as tables spell it, and with the exponents of other writers; what is frequent comes first."""
-
-_WHOLE, _NUMBER, _KEY = re.compile(WHOLE), re.compile(NUMBER), re.compile(r"[0-9a-fA-F]{16}")
+__all__ = ["Cells", "cells_for"]
 
 _BOOLS = {"true": True, "false": False}
 
@@ -54,28 +45,18 @@ class Cells:
         """Return the values of `texts`, the first of which stands in the record `first`.
 
         Raises:
-            TableDamagedError: A text is no such value.
+            BadFieldError: A text is no such value.
         """
         try:
             return np.array(self._values(texts), self.dtype)
         except (ValueError, KeyError, OverflowError):
             for offset, text in enumerate(texts):
-                self.value(text, first + offset)
+                try:
+                    np.array([self.read(text)], self.dtype)
+                except (ValueError, KeyError, OverflowError) as error:
+                    wrong = BadFieldError(self.table, first + offset, self.column, came=text, expected=self.expected)
+                    raise wrong from error
             raise
-
-    def value(self, text: str, record: int) -> Any:  # noqa: ANN401 - of the type that `read` gives
-        """Return the value of `text`, which stands in the record `record`.
-
-        Raises:
-            TableDamagedError: It is no such value.
-        """
-        try:
-            value = self.read(text)
-            if isinstance(value, int):  # what fits into no column is no value
-                np.array(value, self.dtype)
-        except (ValueError, KeyError, OverflowError) as error:
-            raise TableDamagedError(self.table, record, self.column, came=text, expected=self.expected) from error
-        return value
 
     def _values(self, texts: Sequence[str]) -> list[Any]:
         # Levels, statuses and notes repeat: each is read once.
@@ -93,17 +74,13 @@ def cells_for(kind: str, column: str, table: str) -> Cells:
 
 
 def _whole(text: str) -> int:
-    if _WHOLE.fullmatch(text) is None:
+    if not (text.isascii() and text.isdigit()):
         raise ValueError(text)
     return int(text)
 
 
 def _number(text: str) -> float:
-    if not text:
-        return float("nan")
-    if _NUMBER.fullmatch(text) is None:
-        raise ValueError(text)
-    return float(text)
+    return float(text) if text else float("nan")
 
 
 def _signed(text: str) -> int:
@@ -118,8 +95,9 @@ def _decimal(text: str) -> float:
 
 
 def _key(text: str) -> str:
-    if _KEY.fullmatch(text) is None:
+    if len(text) != 16:
         raise ValueError(text)
+    int(text, 16)
     return text
 
 
