@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from henad_web.errors import ProblemList
 from henad_web.explore.design_table import parse_design_table
 from henad_web.explore.designs import Design, FactorialDesign, ZipDesign, is_listed
@@ -23,7 +25,7 @@ from henad_web.explore.where import Expression, WhereError, parse_where
 from henad_web.explore.where_filter import Where, bind_where
 from henad_web.model.params import ParamValue
 
-__all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "resolve_block"]
+__all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "check_values", "resolve_block"]
 
 MAX_CONFIGS = 2**24
 """Most configs of a plan, over all blocks."""
@@ -31,6 +33,8 @@ MAX_CONFIGS = 2**24
 _SAMPLED = (DesignKind.RANDOM, DesignKind.LHS, DesignKind.SOBOL, DesignKind.SALTELLI, DesignKind.MORRIS)
 _BALANCED = (DesignKind.SOBOL, DesignKind.SALTELLI)
 """Designs whose points are balanced only in powers of two."""
+_WHOLE = (DesignKind.SALTELLI, DesignKind.MORRIS)
+"""Designs whose analysis takes the configs by their places."""
 
 DEFAULT_NUM_LEVELS = 4
 
@@ -85,6 +89,19 @@ def check_shape(block: BlockSpec, table: TablePath, problems: ProblemList) -> No
         _check_table(block, table, problems)
     if is_sampled and not block.factors:
         problems.add(table, "factors", f"{design} needs at least one factor")
+    if block.where is not None and block.design in _WHOLE:
+        came, hint = _short(block.where), 'remove it, or write design = "sobol" or "lhs", which stay a sample when cut'
+        wrong = f"{design} is analysed as a whole, every config in its place: none can be left out"
+        problems.add(table, "where", wrong, came=came, hint=hint)
+    check_values(block if is_sampled else structs.replace(block, samples=None, design_seed=None), table, problems)
+
+
+def check_values(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:
+    """Record values of `block` that are wrong whatever its design."""
+    if block.samples is not None and block.samples < 1:
+        problems.add(table, "samples", "no samples", came=str(block.samples), allowed="at least 1")
+    if block.design_seed is not None and not 0 <= block.design_seed <= MAX_U64:
+        problems.add(table, "design_seed", "not a seed", came=str(block.design_seed), allowed="0 to 2^64 - 1")
     if block.num_levels is not None and (block.num_levels < 2 or block.num_levels % 2):
         came = str(block.num_levels)
         problems.add(table, "num_levels", "not a number of grid levels", came=came, allowed="an even number from 2 on")
@@ -121,16 +138,12 @@ def _check_samples(block: BlockSpec, table: TablePath, problems: ProblemList) ->
     if block.samples is None:
         hint = f"add a line such as samples = {128 if block.design in _BALANCED else 100}"
         problems.add(table, "samples", f"a {block.design} design needs its number of samples", hint=hint)
-    elif block.samples < 1:
-        problems.add(table, "samples", "no samples", came=str(block.samples), allowed="at least 1")
-    elif block.design in _BALANCED and block.samples & (block.samples - 1):
+    elif block.design in _BALANCED and block.samples > 0 and block.samples & (block.samples - 1):
         most = MAX_CONFIGS // _configs_a_sample(block)
         below = 1 << min(block.samples, most).bit_length() - 1
         near = f"{below} or {2 * below}" if 2 * below <= most else f"{below}"
         wrong, hint = f"a {block.design} design is balanced only in powers of two", f"write {near}"
         problems.add(table, "samples", wrong, came=str(block.samples), allowed="1, 2, 4, 8 and so on", hint=hint)
-    if block.design_seed is not None and not 0 <= block.design_seed <= MAX_U64:
-        problems.add(table, "design_seed", "not a seed", came=str(block.design_seed), allowed="0 to 2^64 - 1")
 
 
 def _configs_a_sample(block: BlockSpec) -> int:

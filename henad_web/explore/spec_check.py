@@ -44,11 +44,30 @@ def _unknown_model(model: str, models: Mapping[str, ModelEntry]) -> tuple[Proble
     return (Problem(place=place, wrong="no such model", came=f"'{model}'", allowed=", ".join(models), hint=hint),)
 
 
-def _may_follow(place: Place, told: Sequence[tuple[tuple[str | int, ...], str | None]]) -> bool:
-    """Whether a problem at `place` may come of one told: of its own key, of its block, or of a missing action."""
+_Told = tuple[tuple[str | int, ...], str | None]
+
+
+def _may_follow(place: Place, told: Sequence[_Told]) -> bool:
+    """Whether a problem at `place` may come of one told: of its own key, of its factor or block, of a wrong action."""
     if (place.table, place.key) in told:
         return True
-    if place.table[:1] == ("block",):
-        wrong_actions = any(table[:1] == ("action",) for table, _ in told)
-        return wrong_actions or any(table[:2] == place.table[:2] for table, _ in told)
-    return place.key is None or any(table == place.table and key is None for table, key in told)
+    if place.table[:1] != ("block",):
+        return place.key is None or any(table == place.table and key is None for table, key in told)
+    if place.key in _NAMES_ACTIONS and any(table[:1] == ("action",) for table, _ in told):
+        return True
+    in_block = [(table, key) for table, key in told if table[:2] == place.table[:2]]
+    if place.key in ("where", "design"):
+        return False
+    if place.key in ("file", "table_text"):
+        return any(key in (None, "file", "table_text") for _, key in in_block)
+    if place.table[2:3] != ("factors",):
+        return bool(in_block)
+    # A factor means the same whatever its block's other keys say, but for a range, which some designs take whole.
+    return any(
+        table[:4] == place.table[:4] or (len(table) == 2 and (key in (None, "factors") or place.key == "step"))
+        for table, key in in_block
+    )
+
+
+_NAMES_ACTIONS = ("action", "where", "file", "table_text")
+"""Keys of a block and its factors that may name an action."""

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
+from msgspec import structs
 
 from henad_web.errors import ProblemList, SpecError
-from henad_web.explore.blocks import check_shape
+from henad_web.explore.blocks import check_shape, check_values
 from henad_web.explore.checks import check_timeout
 from henad_web.explore.conditions import read_condition
 from henad_web.explore.factors import TablePath
@@ -285,18 +286,18 @@ def _block(entry: object, path: TablePath, problems: ProblemList, read_table: Re
     )
     if block.file is not None and block.table_text is not None:
         table.wrong("file", "both `file` and `table_text` are given", hint="remove one of them")
-        return block
-    # A wrong word for the design would make every other key look out of place.
-    if table.raw("design") in (None, *DesignKind):
-        _check_shape(block, table)
-    if block.file is None or block.design is not DesignKind.TABLE:
+    _check_shape(block, table)
+    if block.file is None or block.table_text is not None or block.design is not DesignKind.TABLE:
         return block
     return _with_text(block, table, read_table)
 
 
 def _check_shape(block: BlockSpec, table: TableReader) -> None:
     found = ProblemList()
-    check_shape(block, table.path, found)
+    word = table.raw("design")
+    # Beside a word that means no design, which keys fit is unknown.
+    is_known = word in (None, *DesignKind) or (isinstance(word, str) and meant(word, DesignKind) is not None)
+    (check_shape if is_known else check_values)(block, table.path, found)
     told = {problem.place.key for problem in table.problems.problems if problem.place.table == table.path}
     for problem in found.problems:
         is_missing = problem.came is None and (problem.place.key is None or problem.place.key not in table)
@@ -314,7 +315,7 @@ def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | Non
     except ValueError as error:
         table.wrong("file", str(error), allowed="a path inside the spec's folder")
         return block
-    return BlockSpec(design=block.design, table_text=text, file=block.file, where=block.where)
+    return structs.replace(block, table_text=text)
 
 
 def _factor(entry: object, path: TablePath, problems: ProblemList) -> FactorSpec:

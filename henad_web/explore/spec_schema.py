@@ -98,6 +98,7 @@ def _add_rules(definitions: dict[str, Schema]) -> None:
         },
         {"if": _design_in([DesignKind.SALTELLI.value]), "else": _without("second_order")},
         {"if": _design_in([DesignKind.MORRIS.value]), "else": _without("num_levels")},
+        {"if": _design_in([DesignKind.SALTELLI.value, DesignKind.MORRIS.value]), "then": _without("where")},
         {
             "if": _design_in([DesignKind.TABLE.value]),
             "then": {"allOf": [_exactly_one("file", "table_text"), {"properties": {"factors": {"maxItems": 0}}}]},

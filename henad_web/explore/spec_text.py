@@ -14,12 +14,14 @@ from pathlib import PurePath
 from henad_web.errors import Place, Problem, ProblemList, SpecError, near_miss
 from henad_web.explore.json_text import HALF_CHARACTER, HALF_HINT, HALF_WRONG, JsonSyntaxError, read_json
 from henad_web.explore.positions import Positions, index_positions
+from henad_web.explore.spelling import odd_character
 
 __all__ = ["DocumentText", "SpecFormat", "format_of", "normalized", "read_document"]
 
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
+_CLOSED = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 _BARE_WORD = re.compile(r"\s*([\w.-]+)\s*=\s*([^\W\d][\w.-]*)\s*(?:#.*)?$")
 
 
@@ -85,7 +87,8 @@ def read_document(text: str, form: SpecFormat, file: str | None) -> DocumentText
             read = read_json(text)
         except JsonSyntaxError as error:
             wrong = f"not valid JSON: {error} at column {error.column}"
-            raise SpecError([Problem(place=Place(file=file, line=error.line), wrong=wrong, hint=error.hint)]) from error
+            hint = _odd_hint(text, error.line, error.column) or error.hint
+            raise SpecError([Problem(place=Place(file=file, line=error.line), wrong=wrong, hint=hint)]) from error
         return DocumentText(document=read.document, positions=read.positions, problems=read.problems)
     half = HALF_CHARACTER.search(text)
     if half is not None:
@@ -103,14 +106,35 @@ def read_document(text: str, form: SpecFormat, file: str | None) -> DocumentText
 def _toml_problem(message: str, text: str, file: str | None) -> Problem:
     place = _SYNTAX_PLACE.search(message)
     line = text.count("\n", 0, len(text.rstrip())) + 1
-    wrong = message
+    wrong, odd = message, None
     if place is not None:
         wrong = message[: place.start()]
         line = int(place[1]) if place[1] else line
         wrong += f" at column {place[2]}" if place[2] else " at the end of the text"
-    return Problem(
-        place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=_toml_hint(wrong, text, line)
-    )
+        odd = _odd_hint(text, line, int(place[2]) if place[2] else None)
+    hint = odd or _toml_hint(wrong, text, line)
+    return Problem(place=Place(file=file, line=line), wrong=f"not valid TOML: {wrong}", hint=hint)
+
+
+def _odd_hint(text: str, line: int, column: int | None) -> str | None:
+    """Return which odd character is to blame for an error of syntax, None when none is.
+
+    Args:
+        text: The text.
+        line: Line of the error, from 1.
+        column: Its column, from 1; None for the end of the text, which a quote that is never closed leads to.
+    """
+    lines = text.split("\n")
+    for number in [line] if column else range(1, len(lines) + 1):
+        found = lines[number - 1]
+        place = column - 1 if column else len(found)
+        # What stands in quotes that were closed before is text, and there all characters are fine.
+        before = _CLOSED.sub(lambda match: " " * len(match.group()), found[:place])
+        for position in (place, *reversed(range(len(before)))):
+            odd = odd_character((before + found[place:])[position]) if position < len(found) else None
+            if odd is not None:
+                return f"line {number}, column {position + 1}: {odd}"
+    return None
 
 
 def _toml_hint(wrong: str, text: str, line: int) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from henad_web.errors import near_miss
 from henad_web.explore.numbers import MAX_U64
 
-__all__ = ["comparator_hint", "meant", "number_hint", "whole_hint"]
+__all__ = ["comparator_hint", "meant", "number_hint", "odd_character", "whole_hint"]
 
 _OTHER_WORDS = {
     "replicates": ("repetitions", "repeats", "iterations", "runs", "reps", "n_runs"),
@@ -53,6 +53,26 @@ _COMPARATORS = {"=": "==", "=<": "<=", "=>": ">=", "<>": "!=", "===": "==", "!==
 _DIGITS = re.compile(r"[0-9]{1,40}")
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,3})?")
 """Numbers as TOML and JSON write them."""
+
+
+_QUOTES = dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\uff02", '"')
+_QUOTES |= dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u00b4`\uff07", "'")
+"""Quotes of typography, by the one that is meant."""
+_UNSEEN = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+"""Characters of no width, which text copied from a page may hold."""
+
+
+def odd_character(character: str) -> str | None:
+    """Return what is odd about `character` where a plain quote or blank is meant; None for all others."""
+    code = f"U+{ord(character):04X}"
+    if character in _QUOTES:
+        return f"{character} ({code}) is a quote of typography, write {_QUOTES[character]}"
+    if character in _UNSEEN:
+        return f"an invisible character ({code}) stands there, remove it"
+    if character.isspace() and character not in " \t\r\n":
+        name = "a no-break space" if character in "\u00a0\u202f\u2007" else "a blank of another kind"
+        return f"{name} ({code}) stands there, write a plain one"
+    return None
 
 
 def meant(word: str, known: Iterable[str]) -> str | None:

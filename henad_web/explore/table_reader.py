@@ -211,7 +211,10 @@ class TableReader:
         return value
 
     def choice(self, key: str, default: _Choice) -> _Choice:
-        """Return the word of `key` as one of the words of `default`'s type; `default` when missing or wrong."""
+        """Return the word of `key` as one of the words of `default`'s type; `default` when it is missing.
+
+        A word that is wrong reads as the one that was probably meant, so that what follows is looked at in its light.
+        """
         words = {word.value: word for word in type(default)}
         value = self._table.get(key, default.value)
         if isinstance(value, str) and value in words:
@@ -219,7 +222,7 @@ class TableReader:
         missed = meant(value, words) if isinstance(value, str) else None
         hint = None if missed is None else f"did you mean '{missed}'?"
         self.wrong(key, "no such word", allowed=", ".join(f'"{word}"' for word in words), hint=hint)
-        return default
+        return default if missed is None else words[missed]
 
     def items(self, key: str, *, hint: str | None = None) -> list[tuple[TablePath, object]]:
         """Return the entries of the list `key` with their places; empty when it is missing or no list."""

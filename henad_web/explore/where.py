@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from henad_web.errors import ProblemList
+from henad_web.explore.spelling import odd_character
 
 __all__ = [
     "AllOf",
@@ -204,7 +205,8 @@ def _strange(text: str, place: int) -> WhereError:
     run = re.match(r"[=&|!<>^]{1,2}|[\w.]+|.", text[place:])
     came = run.group() if run else text[place]
     meant = _MEANT.get(came)
-    return WhereError("not a word of an expression", place, came=f"'{came}'", hint=meant and f"did you mean '{meant}'?")
+    hint = meant and f"did you mean '{meant}'?"
+    return WhereError("not a word of an expression", place, came=f"'{came}'", hint=odd_character(text[place]) or hint)
 
 
 class _Parser:

@@ -76,3 +76,12 @@ def test_a_key_of_another_design_is_refused(told: BlockSpec, key: str, fitting: 
 def test_a_range_without_a_step_is_a_whole_domain() -> None:
     told = block(RATE, vary("size", values(1, 2)), design="sobol", samples=8)
     assert [problem.place.key for problem in problems_of(told)] in ([], ["design"])
+
+
+@pytest.mark.parametrize("kind", ["saltelli", "morris"])
+def test_a_design_that_is_analysed_as_a_whole_takes_no_filter(kind: str) -> None:
+    filtered = msgspec.structs.replace(block(RATE, design=kind, samples=4), where="rate < 0.5")
+    problem = only_problem(filtered)
+    assert (problem.place.table, problem.place.key, problem.came) == (("block", 0), "where", "'rate < 0.5'")
+    assert problem.wrong == f"a {kind} design is analysed as a whole, every config in its place: none can be left out"
+    assert problem.hint == 'remove it, or write design = "sobol" or "lhs", which stay a sample when cut'

@@ -82,3 +82,67 @@ def test_a_text_without_problems_is_not_planned() -> None:
     """Planning is the caller's: an unknown model or parameter of a well-formed text is no problem of the file."""
     loaded = hw.parse_spec('model = "sri"\n', models=hw.example_models())
     assert loaded.spec.model == "sri"
+
+
+def test_a_wrong_design_hides_nothing_else_of_its_block() -> None:
+    text = """\
+model = "sir"
+[[block]]
+design = "lsh"
+samples = 0
+num_levels = 4
+where = "infection_rat < 0.5"
+factors = [
+  { param = "infection_rate", range = { min = 0.1, max = 7 } },
+  { param = "recovery_rat", values = [0.1] },
+  { param = "grid_width", values = [-4] },
+]
+"""
+    assert [(line, key) for line, _, key in told(text)] == [
+        (3, "design"),
+        (4, "samples"),
+        (5, "num_levels"),
+        (6, "where"),
+        (8, "max"),
+        (9, "param"),
+        (10, "values"),
+    ]
+
+
+def test_beside_a_design_that_nobody_knows_only_what_is_wrong_for_all_is_told() -> None:
+    text = """\
+model = "sir"
+[[block]]
+design = "bogus"
+samples = 0
+num_levels = 3
+design_seed = -1
+where = "infection_rate <"
+factors = [
+  { param = "infection_rate", range = { min = 0.1, max = 0.2 } },
+  { param = "recovery_rat", values = [0.1] },
+]
+[[block]]
+design = 3
+samples = 5
+factors = [{ param = "recovery_rate", values = [0.1] }]
+"""
+    assert [(line, key) for line, _, key in told(text)] == [
+        (3, "design"),
+        (4, "samples"),
+        (5, "num_levels"),
+        (6, "design_seed"),
+        (7, "where"),
+        (10, "param"),
+        (13, "design"),
+    ]
+
+
+def test_a_wrong_key_of_a_block_does_not_hide_the_rows_of_its_table() -> None:
+    text = 'model = "sir"\n[[block]]\ndesign = "tabel"\nsamples = 3\ntable_text = "infection_rate\\n7\\n"\n'
+    assert [(line, key) for line, _, key in told(text)] == [(3, "design"), (4, "samples"), (5, "table_text")]
+
+
+def test_two_sources_of_a_table_hide_nothing_else() -> None:
+    text = 'model = "sir"\n[[block]]\ndesign = "table"\nfile = "a.csv"\ntable_text = "a\\n7\\n"\nsamples = 1\n'
+    assert [(line, key) for line, _, key in told(text)] == [(4, "file"), (6, "samples")]

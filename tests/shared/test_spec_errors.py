@@ -263,3 +263,40 @@ step = -1
         (("block", 1, "factors", 0), "values", 17),
         (("block", 1, "factors", 1, "range"), "step", 23),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "hint"),
+    [
+        ("model = \u201csir\u201d", 1, 'line 1, column 9: \u201c (U+201C) is a quote of typography, write "'),
+        ('model = "sir\u201d\n[run]', 1, 'line 1, column 13: \u201d (U+201D) is a quote of typography, write "'),
+        ("[run]\nx = \u2018a\u2019", 2, "line 2, column 5: \u2018 (U+2018) is a quote of typography, write '"),
+        ("[run]\nx = 'a\u2019\ny = 1", 3, "line 2, column 7: \u2019 (U+2019) is a quote of typography, write '"),
+        ("[run]\nsteps\u00a0= 5", 2, "line 2, column 6: a no-break space (U+00A0) stands there, write a plain one"),
+        ("[run]\nsteps =\u202f5", 2, "line 2, column 8: a no-break space (U+202F) stands there, write a plain one"),
+        ("x = [1,\u20032]", 1, "line 1, column 8: a blank of another kind (U+2003) stands there, write a plain one"),
+        ("model\u200b = 1", 1, "line 1, column 6: an invisible character (U+200B) stands there, remove it"),
+        ("\n\ufeffmodel = 1", 2, "line 2, column 1: an invisible character (U+FEFF) stands there, remove it"),
+        ('{"model": \u201ca"}', 1, 'line 1, column 11: \u201c (U+201C) is a quote of typography, write "'),
+        ('{"model":\u00a0"a"}', 1, "line 1, column 10: a no-break space (U+00A0) stands there, write a plain one"),
+        ('model = "it\u2019s" x', 1, None),
+        ('model = "it\u2019s"\nx', 2, None),
+    ],
+)
+def test_an_odd_quote_or_blank_is_named_where_it_stands(text: str, line: int, hint: str | None) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec(text)
+    (problem,) = caught.value.problems
+    assert "not valid" in problem.wrong
+    assert (problem.place.line, problem.hint) == (line, hint)
+
+
+def test_odd_quotes_and_blanks_are_fine_in_texts() -> None:
+    text = "model = \"a\u201cb\u00a0c\" # \u201d\n[set]\nx = 'it\u2019s'\n"
+    assert parse_spec(text).spec.model == "a\u201cb\u00a0c"
+
+
+def test_an_odd_quote_in_an_expression_is_named() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec('model = "a"\n[[block]]\nwhere = "mode == \u2018fast\u2019"')
+    assert caught.value.problems[0].hint == "\u2018 (U+2018) is a quote of typography, write '"
