@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass, field
 
 from bench_cases import Framed
-from dom import lasting, window
+from dom import window
+from handlers import lasting
 from pacing import BUDGET_MS, percentile
 
 import henad_web as hw

@@ -13,8 +13,8 @@ from html import escape
 from bench_bare import BareLoop
 from bench_cases import CASES, Case, Result, spec_text
 from bench_frames import FrameDriver
-from dom import by_id, listen, window, write
-from failures import show_failure
+from dom import by_id, window, write
+from handlers import listen, show_failure
 
 import henad_web as hw
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from colours import Painter
-from dom import Element, by_id, window, write
+from dom import Element, by_id, drawing_context, window, write
 from pacing import picture_gap
 from wording import TIMES
 
@@ -27,7 +27,7 @@ class Board:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._canvas, self._caption = by_id("board"), by_id("board-caption")
-        self._context = self._canvas.getContext("2d")
+        self._context = drawing_context(self._canvas)
         self._made_for: tuple[object, tuple[int, int]] | None = None
         self._painter: Painter
         self._image: Element = None
@@ -53,11 +53,13 @@ class Board:
         start = self._clock()
         if start < self._due:
             return
-        view = look()
-        if view is not None:
-            self.draw(view)
-        end = self._clock()
-        self._due = end + picture_gap(end - start)
+        try:
+            view = look()
+            if view is not None:
+                self.draw(view)
+        finally:
+            end = self._clock()
+            self._due = end + picture_gap(end - start)
 
     def draw(self, view: RunView) -> None:
         """Draw `view` now, or say where it stands when its model has no grid."""

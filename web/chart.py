@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from axes import Scale, axis_ticks, line_path, thinned, tick_text
-from dom import by_id, listen, style_token, window, write
+from dom import by_id, drawing_context, style_token, window, write
+from handlers import listen
 from numpy.typing import NDArray
 
 __all__ = ["Chart", "Line", "Picture"]
@@ -42,7 +43,7 @@ class Chart:
 
     def __init__(self) -> None:
         self._canvas, self._caption = by_id("chart"), by_id("chart-caption")
-        self._context = self._canvas.getContext("2d")
+        self._context = drawing_context(self._canvas)
         self._picture: Picture | None = None
         listen(window, "resize", self._redraw)
         listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", self._redraw)

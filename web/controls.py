@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dom import by_id, listen, make, reveal, write
+from dom import by_id, make, reveal, write
+from handlers import listen
 from pacing import Pace
 from wording import duration_text, progress_text
 

@@ -1,42 +1,47 @@
-"""The few calls on the document that every view needs.
+"""What the page asks of its document, as Python values.
 
-Owns the reach into the browser's globals, and the proxies of handlers: each is made once, for the life of the
-page, so that nothing is created a frame.
+Owns the reach into the browser's globals: no other module imports them. JavaScript's null is a `JsNull` in Python and
+never None, so whatever the document may answer with null is asked for here, and answered with None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from failures import guarded
 from js import document, window
-from pyodide.ffi import create_proxy
+from pyodide.ffi import jsnull, to_js
 
 __all__ = [
-    "Callback",
     "Element",
     "Event",
     "by_id",
-    "fetch_text",
+    "child_at",
+    "chosen_file",
     "document",
-    "listen",
-    "lasting",
+    "drawing_context",
+    "drop_last",
+    "enclosing",
+    "fetch_text",
+    "find",
     "make",
+    "present",
     "reveal",
+    "save",
     "style_token",
     "write",
     "window",
 ]
 
 Element = Any
-"""An element of the page; the browser's objects carry no Python types."""
+"""An object of the browser, mostly an element of the page; they carry no Python types."""
 
 Event = Any
 """An event of the browser."""
 
-Callback = Any
-"""A handler as a function that the browser can call."""
+
+def present(answer: Element) -> Element | None:
+    """Return what the document answered, or None where it answered null or undefined."""
+    return None if answer is jsnull else answer
 
 
 def by_id(element_id: str) -> Element:
@@ -45,20 +50,50 @@ def by_id(element_id: str) -> Element:
     Raises:
         LookupError: The page has none, so page and code are of different versions.
     """
-    element = document.getElementById(element_id)
+    element = present(document.getElementById(element_id))
     if element is None:
         raise LookupError(f"the page has no element '{element_id}'; page and code are of different versions")
     return element
 
 
-def lasting(handler: Callable[..., object]) -> Callback:
-    """Return `handler` as a function the browser may call for the life of the page."""
-    return create_proxy(guarded(handler))
+def find(inside: Element, selector: str) -> Element | None:
+    """Return the first element inside of `inside` that matches `selector`, None without one."""
+    return present(inside.querySelector(selector))
 
 
-def listen(target: Element, event: str, handler: Callable[[Event], object]) -> None:
-    """Call `handler` with every `event` of `target`, for the life of the page."""
-    target.addEventListener(event, lasting(handler))
+def enclosing(event: Event, selector: str) -> Element | None:
+    """Return the innermost element around what `event` happened on that matches `selector`, None without one."""
+    target = present(event.target)
+    return None if target is None else present(target.closest(selector))
+
+
+def child_at(element: Element, index: int) -> Element | None:
+    """Return child `index` of `element`, counted from 0, None beyond the last."""
+    return present(element.children.item(index))
+
+
+def drop_last(element: Element) -> None:
+    """Remove the last child of `element`, if it has one."""
+    last = present(element.lastElementChild)
+    if last is not None:
+        last.remove()
+
+
+def chosen_file(file_input: Element) -> Element | None:
+    """Return the file that was chosen in `file_input`, None without one."""
+    return present(file_input.files.item(0))
+
+
+def drawing_context(canvas: Element) -> Element:
+    """Return what draws on `canvas`.
+
+    Raises:
+        LookupError: The browser gives none, for want of memory or by its settings.
+    """
+    context = present(canvas.getContext("2d"))
+    if context is None:
+        raise LookupError("the browser lets the page draw on no canvas; close other tabs or allow canvases here")
+    return context
 
 
 def make(tag: str, text: str = "", class_name: str = "") -> Element:
@@ -85,6 +120,15 @@ def reveal(element: Element, shown: bool) -> None:
 def style_token(name: str) -> str:
     """Return the value of the custom property `name`, such as ``--text``, in the current theme."""
     return str(window.getComputedStyle(document.documentElement).getPropertyValue(name)).strip()
+
+
+def save(content: bytes, name: str) -> None:
+    """Let the browser save a zip of `content` as `name`."""
+    address = window.URL.createObjectURL(window.Blob.new(to_js([to_js(content)]), type="application/zip"))
+    link = make("a")
+    link.href, link.download = address, name
+    link.click()
+    window.URL.revokeObjectURL(address)
 
 
 async def fetch_text(address: str) -> str:

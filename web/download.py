@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dom import by_id, listen, make, window, write
-from pyodide.ffi import to_js
+from dom import by_id, save, write
+from handlers import listen
 from wording import archive_name, byte_text
 
 from henad_web.results.archive import pack
@@ -34,14 +34,9 @@ class Download:
     def offer(self, model: str, files: Mapping[str, bytes]) -> None:
         """Offer `files` (name to content) of a sweep of `model`."""
         self._model, self._files = model, files
+        self._button.disabled = False
         size = sum(len(content) for content in files.values())
         write(self._button, f"Download results ({len(files)} files, {byte_text(size)})")
-        self._button.disabled = False
 
     def _save(self, _event: object) -> None:
-        content = to_js(pack(self._files))
-        address = window.URL.createObjectURL(window.Blob.new(to_js([content]), type="application/zip"))
-        link = make("a")
-        link.href, link.download = address, archive_name(self._model)
-        link.click()
-        window.URL.revokeObjectURL(address)
+        save(pack(self._files), archive_name(self._model))

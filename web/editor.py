@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from dom import Element, Event, by_id, document, lasting, listen, make, window, write
+from dom import Element, Event, by_id, child_at, document, drop_last, enclosing, make, window, write
+from handlers import lasting, listen
 from study import problem_texts
 
 from henad_web.errors import Problem
@@ -92,14 +93,15 @@ class Editor:
         for number in range(self._numbered + 1, count + 1):
             self._gutter.append(make("span", str(number)))
         for _ in range(count, self._numbered):
-            self._gutter.lastElementChild.remove()
+            drop_last(self._gutter)
         self._numbered = count
         self._scrolled()
 
     def _mark(self, wrong: set[int]) -> None:
         for line in self._wrong_lines ^ wrong:
-            if 1 <= line <= self._numbered:
-                self._gutter.children.item(line - 1).classList.toggle("wrong", line in wrong)
+            number = child_at(self._gutter, line - 1)
+            if number is not None:
+                number.classList.toggle("wrong", line in wrong)
         self._wrong_lines = wrong
 
     def _typed(self, _event: Event) -> None:
@@ -125,7 +127,7 @@ class Editor:
         self._leaving = event.key == "Escape"
 
     def _problem_clicked(self, event: Event) -> None:
-        button = event.target.closest("button[data-problem]")
+        button = enclosing(event, "button[data-problem]")
         if button is None:
             return
         line = self._lines[int(button.dataset.problem)]

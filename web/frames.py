@@ -5,7 +5,8 @@ Owns the two browser callbacks. Both are made once and handed over again and aga
 
 from __future__ import annotations
 
-from dom import document, lasting, window
+from dom import document, window
+from handlers import lasting
 from pacing import Pacing
 
 __all__ = ["Frames"]

@@ -9,7 +9,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from chart import Chart, Line, Picture
-from dom import by_id, listen, reveal
+from dom import by_id, reveal
+from handlers import listen
 from study import Study
 from table import MOST_ROWS
 from wording import number_text

@@ -1,4 +1,5 @@
-// Shows how far loading is, and a failure in words, until main.py takes over by marking the page as booted.
+// Shows how far loading is, and a failure in words, until main.py takes over by marking the page as booted. The alert is
+// dismissed from here too: it can be, whatever became of Python.
 const SENTENCES = {
   "Loading interpreter": ["python", "Starting Python. A first visit takes a few seconds."],
   "Loading packages": ["numpy", "Loading numpy."],
@@ -34,3 +35,18 @@ new PerformanceObserver((list) => {
 }).observe({ type: "resource", buffered: true });
 addEventListener("unhandledrejection", ({ reason }) => fail(reason));
 addEventListener("error", ({ message, target }) => fail(message ?? `${target.src ?? target.href} could not be loaded`), true);
+
+const alert = document.getElementById("boot-error");
+let returnTo = null;
+
+function dismiss() {
+  const inside = alert.contains(document.activeElement);
+  alert.hidden = true;
+  if (inside && returnTo?.isConnected) returnTo.focus();
+}
+
+alert.addEventListener("focusin", ({ relatedTarget }) => {
+  if (!alert.contains(relatedTarget)) returnTo = relatedTarget;
+});
+document.getElementById("boot-error-dismiss").addEventListener("click", dismiss);
+addEventListener("keydown", ({ key }) => { if (key === "Escape" && !alert.hidden) dismiss(); });

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from dom import Event, by_id, listen
-from failures import show_failure
+from dom import Event, by_id, chosen_file
+from handlers import listen, show_failure
 
 __all__ = ["Opener"]
 
@@ -29,7 +29,7 @@ class Opener:
         self._button.disabled = not ready
 
     def _chosen(self, _event: Event) -> None:
-        file = self._input.files.item(0)
+        file = chosen_file(self._input)
         if file is not None and not self._button.disabled:
             self._reading = asyncio.ensure_future(self._read(file))
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dom import Event, by_id, fetch_text, listen, make
+from dom import Event, by_id, fetch_text, make
+from handlers import listen
 
 __all__ = ["EXAMPLES", "Picker"]
 

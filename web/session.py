@@ -1,6 +1,7 @@
 """One sweep of the page: starts it, gives it turns, and shows its events.
 
-Owns the `SweepRun`. It knows the views it tells, none of their elements, and no timer.
+Owns the `SweepRun`. It knows the views it tells, none of their elements, and no timer. Views are told through a
+`Showing`: a sweep goes its way, and frees the page at its end, whatever a view raises.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from chart import Chart
 from controls import Controls
 from download import Download
 from gallery import Gallery
+from handlers import Showing
 from pacing import BUDGET_MS, Pacing, StepWatch
 from recorded import Recorded
 from study import Study
@@ -58,6 +60,7 @@ class Session:
         self._opened: Recorded | None = None
         self._watch = StepWatch()
         self._due = self._rows_due = 0.0
+        self._show = Showing()
 
     @property
     def active(self) -> bool:
@@ -77,55 +80,57 @@ class Session:
 
     def show(self, opened: Recorded) -> None:
         """Show results that were opened, while no sweep runs."""
-        views = self._views
+        views, show = self._views, self._show
         self._study, self._opened = opened.study, opened
-        views.controls.clear_warnings()
-        views.download.offer(opened.study.entry.id, opened.files)
-        views.gallery.begin(opened.study)
-        views.table.begin(opened.study, opened.results.reducer_columns)
-        views.board.clear("Results were opened; no run is in progress.")
+        show.begin()
+        show(views.controls.clear_warnings)
+        show(views.download.offer, opened.study.entry.id, opened.files)
+        show(views.gallery.begin, opened.study)
+        show(views.table.begin, opened.study, opened.results.reducer_columns)
+        show(views.board.clear, "Results were opened; no run is in progress.")
         self._add_rows(opened)
         self._show_runs()
-        views.controls.show_state("ended", opened.sentence)
-        views.controls.offer_rest(opened.can_go_on)
+        show(views.controls.show_state, "ended", opened.sentence)
+        show(views.controls.offer_rest, opened.can_go_on)
 
     def _add_rows(self, opened: Recorded) -> None:
-        views = self._views
-        views.table.note_earlier(max(0, len(opened.results.runs) - MOST_ROWS))
+        views, show = self._views, self._show
+        show(views.table.note_earlier, max(0, len(opened.results.runs) - MOST_ROWS))
         for outcome in opened.newest(MOST_ROWS):
-            views.table.add(outcome)
-            views.gallery.add(outcome, dropped=False)
+            show(views.table.add, outcome)
+            show(views.gallery.add, outcome, dropped=False)
 
     def _begin(self, study: Study, opened: Recorded | None, start: Callable[[], hw.SweepRun]) -> None:
-        views = self._views
-        views.controls.clear_warnings()
+        views, show = self._views, self._show
+        show.begin()
+        show(views.controls.clear_warnings)
         try:
             self._run = start()
         except hw.HenadError as error:
-            views.controls.show_state("failed", f"The sweep could not start: {error}")
+            show(views.controls.show_state, "failed", f"The sweep could not start: {error}")
             return
         self._study, self._opened, self._watch = study, opened, StepWatch()
         self._due = self._rows_due = 0.0
-        views.controls.offer_rest(False)
-        views.download.clear()
-        views.gallery.begin(study)
-        views.table.begin(study, ())
-        views.board.clear("Planning.")
-        views.controls.show_active(True)
-        views.controls.show_state("planning", "Planning: trying the first configs.")
-        self._on_active(True)
+        show(views.controls.offer_rest, False)
+        show(views.download.clear)
+        show(views.gallery.begin, study)
+        show(views.table.begin, study, ())
+        show(views.board.clear, "Planning.")
+        show(views.controls.show_active, True)
+        show(views.controls.show_state, "planning", "Planning: trying the first configs.")
+        show(self._on_active, True)
 
     def pause(self) -> None:
         """Hold the sweep at its next slice."""
         if self._run is not None:
             self._run.pause()
-            self._refresh()
+            self._refresh(self._run)
 
     def resume(self) -> None:
         """Let a paused sweep go on."""
         if self._run is not None:
             self._run.resume()
-            self._refresh()
+            self._refresh(self._run)
 
     def abort(self) -> None:
         """End the sweep at its next slice; its files keep the runs finished so far."""
@@ -137,85 +142,89 @@ class Session:
         if run is None:
             return
         start = self._clock()
-        run.update(passed_s, budget_s=budget_s)
+        try:
+            run.update(passed_s, budget_s=budget_s)
+        except Exception:
+            self._release()
+            self._show(self._views.controls.show_state, "failed", "The sweep ended on a fault of the page.")
+            raise
         turn_ms = (self._clock() - start) * 1000
         while (event := run.try_recv()) is not None:
-            self._show(event)
+            self._show_event(event, run.progress().runs_total)
         if run.is_ended:
-            self._end()
+            self._end(run)
             return
         if budget_s is None:
             self._observe(run, turn_ms)
-        self._views.board.draw_if_due(run.view)
+        self._show(self._views.board.draw_if_due, run.view)
         if self._clock() >= self._due:
-            self._refresh()
+            self._refresh(run)
 
     def _observe(self, run: hw.SweepRun, turn_ms: float) -> None:
         for active in run.progress().active_runs[:1]:
             self._watch.observe(active.run.run_id, active.tick, turn_ms)
 
-    def _show(self, event: hw.SweepEvent) -> None:
-        views = self._views
+    def _show_event(self, event: hw.SweepEvent, planned: int) -> None:
+        views, show = self._views, self._show
         match event:
             case hw.Planned(outline):
                 if self._study is not None:
-                    views.table.begin(self._study, outline.reducer_columns)
+                    show(views.table.begin, self._study, outline.reducer_columns)
                 if self._opened is not None:
                     self._add_rows(self._opened)
             case hw.Warned(warning):
-                views.controls.add_warning(str(warning))
+                show(views.controls.add_warning, str(warning))
             case hw.RunFinished(outcome, dropped):
-                views.table.add(outcome)
-                views.gallery.add(outcome, dropped=dropped)
+                show(views.table.add, outcome)
+                show(views.gallery.add, outcome, dropped=dropped)
             case hw.Finished(record):
-                self._finished(record)
+                self._show_finished(record, planned)
             case hw.Failed(message):
-                views.controls.show_state("failed", f"The sweep failed: {message}")
+                show(views.controls.show_state, "failed", f"The sweep failed: {message}")
 
-    def _finished(self, record: hw.SweepRecord) -> None:
+    def _show_finished(self, record: hw.SweepRecord, planned: int) -> None:
         report, counts = record.report, record.report.counts
-        planned = 0 if self._run is None else self._run.progress().runs_total
         aborted = report.end != "complete"
         sentence = ended_text(
             aborted=aborted, rows=counts.rows, failed=counts.failed, planned=planned, elapsed=report.elapsed
         )
-        self._views.controls.show_state("aborted" if aborted else "ended", sentence, failed=counts.failed > 0)
+        phase = "aborted" if aborted else "ended"
+        self._show(self._views.controls.show_state, phase, sentence, failed=counts.failed > 0)
         if self._study is not None and record.files:
-            self._views.download.offer(self._study.entry.id, record.files)
+            self._show(self._views.download.offer, self._study.entry.id, record.files)
 
-    def _refresh(self) -> None:
-        if self._run is None:
-            return
-        views, progress = self._views, self._run.progress()
+    def _refresh(self, run: hw.SweepRun) -> None:
+        views, show, progress = self._views, self._show, run.progress()
         self._due = self._clock() + REFRESH_S
-        views.controls.show_active(True, paused=self._run.is_paused)
-        views.controls.show_progress(progress)
-        if self._run.is_paused:
-            views.controls.show_state("paused", "Paused. Resume goes on where the run stands.")
+        show(views.controls.show_active, True, paused=run.is_paused)
+        show(views.controls.show_progress, progress)
+        if run.is_paused:
+            show(views.controls.show_state, "paused", "Paused. Resume goes on where the run stands.")
         elif progress.phase == "running":
-            views.controls.show_state("running", "Running.")
+            show(views.controls.show_state, "running", "Running.")
         step_ms = self._watch.step_ms
         slow = "" if step_ms is None else slow_step_text(step_ms, BUDGET_MS)
-        views.controls.show_pace(self.pacing.pace, slow)
+        show(views.controls.show_pace, self.pacing.pace, slow)
         if self._clock() >= self._rows_due:
             self._rows_due = self._clock() + (REFRESH_S if views.table.row_count < FEW_ROWS else BUSY_S)
             self._show_runs()
 
     def _show_runs(self) -> None:
-        views = self._views
+        views, show = self._views, self._show
         # The chart first: it asks for its size, which new rows would make the browser lay out anew.
-        views.gallery.refresh()
-        views.table.flush()
-        views.table.choose(views.gallery.shown)
+        show(views.gallery.refresh)
+        show(views.table.flush)
+        show(views.table.choose, views.gallery.shown)
 
-    def _end(self) -> None:
-        run, views = self._run, self._views
-        if run is None:
-            return
-        views.controls.show_progress(run.progress())
-        self._show_runs()
-        views.board.rest()
+    def _end(self, run: hw.SweepRun) -> None:
+        views, show = self._views, self._show
         run.close()
+        self._release()
+        show(views.controls.show_progress, run.progress())
+        self._show_runs()
+        show(views.board.rest)
+
+    def _release(self) -> None:
         self._run = None
-        views.controls.show_active(False)
-        self._on_active(False)
+        self._show(self._on_active, False)
+        self._show(self._views.controls.show_active, False)

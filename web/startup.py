@@ -9,7 +9,7 @@ import asyncio
 import importlib
 
 from dom import by_id, document, reveal, write
-from failures import show_failure
+from handlers import show_failure
 
 __all__ = ["boot"]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from dom import Event, by_id, listen, reveal, write
+from dom import Event, by_id, drop_last, enclosing, find, reveal, write
+from handlers import listen
 from rows import Columns, head_markup, row_markup
 from study import Study
 
@@ -70,7 +71,7 @@ class Table:
         self._body.insertAdjacentHTML("afterbegin", "".join(rows))
         self._shown += len(rows)
         while self._shown > MOST_ROWS:
-            self._body.lastElementChild.remove()
+            drop_last(self._body)
             self._shown -= 1
         write(self._count, self._count_text())
 
@@ -79,7 +80,7 @@ class Table:
         if run_id == self._chosen:
             return
         for other, current in ((self._chosen, False), (run_id, True)):
-            row = None if other is None else self._body.querySelector(f'[data-run="{other}"]')
+            row = None if other is None else find(self._body, f'[data-run="{other}"]')
             if row is not None and current:
                 row.setAttribute("aria-current", "true")
             elif row is not None:
@@ -92,6 +93,6 @@ class Table:
         return f"{self._seen:,}" if self._seen else ""
 
     def _clicked(self, event: Event) -> None:
-        row = event.target.closest("tr[data-run]")
+        row = enclosing(event, "tr[data-run]")
         if row is not None:
             self._on_choose(int(row.dataset.run))

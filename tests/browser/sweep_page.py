@@ -10,6 +10,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Download, Locator, Page, ViewportSize, expect
@@ -17,7 +18,7 @@ from playwright.sync_api import Browser, Download, Locator, Page, ViewportSize, 
 import henad_web as hw
 from tests.browser.conftest import PYTHON_STARTS_MS, PageWatch
 
-__all__ = ["SMALL_LIFE", "SweepPage", "native_files", "opened", "spec_text"]
+__all__ = ["SMALL_LIFE", "SweepPage", "native_files", "opened", "spec_text", "start_with"]
 
 SIZE: ViewportSize = {"width": 1280, "height": 900}
 
@@ -62,16 +63,36 @@ def native_files(text: str) -> dict[str, bytes]:
     return dict(record.files)
 
 
+OWN_MODELS = Path(__file__).with_name("page_models.py")
+
+START = """
+import asyncio
+from startup import boot
+tasks = {asyncio.ensure_future(boot("application", "Application"))}
+"""
+
+
+def start_with(page: Page, address: str, code: str) -> None:
+    """Open the page at `address`, the Python `code` run in it before it starts, and wait until it is ready."""
+    page.route("**/main.py", lambda route: route.fulfill(body=code + START, content_type="text/plain"))
+    page.goto(address)
+    expect(page.locator("#boot")).to_have_attribute("data-stage", "ready")
+
+
 @contextmanager
-def opened(browser: Browser, address: str) -> Iterator[tuple[SweepPage, PageWatch]]:
-    """Open the page once, for many tests: loading it takes longer than most of them."""
+def opened(browser: Browser, address: str, *, own_models: bool = False) -> Iterator[tuple[SweepPage, PageWatch]]:
+    """Open the page once, for many tests: loading it takes longer than most of them.
+
+    With `own_models` it offers those of `page_models` too, in place of the examples alone.
+    """
     context = browser.new_context(viewport=SIZE)
     context.set_default_timeout(PYTHON_STARTS_MS)
     expect.set_options(timeout=PYTHON_STARTS_MS)
     page, watch = context.new_page(), PageWatch(address)
     watch.follow(page)
-    page.goto(address)
-    expect(page.locator("#boot")).to_have_attribute("data-stage", "ready")
+    start_with(
+        page, address, f"{OWN_MODELS.read_text('utf-8')}\nhw.example_models = lambda: MODELS\n" if own_models else ""
+    )
     yield SweepPage(page), watch
     context.close()
 
