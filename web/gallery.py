@@ -13,7 +13,6 @@ from dom import by_id, reveal
 from handlers import listen
 from study import Study
 from table import MOST_ROWS
-from wording import number_text
 
 from henad_web.explore.outcomes import RunOutcome
 
@@ -86,5 +85,5 @@ class Gallery:
             self._chart.show(Picture(caption=caption, ticks=series.ticks, lines=lines))
 
     def _levels(self, study: Study, outcome: RunOutcome) -> str:
-        levels = [f"{factor} {number_text(study.level(outcome.run.config_id, factor))}" for factor in study.factors]
+        levels = [f"{factor} {study.level(outcome.run.config_id, factor)}" for factor in study.factors]
         return f" · {', '.join(levels)} · replicate {outcome.run.rep}"

@@ -49,8 +49,8 @@ def head_markup(columns: Columns) -> str:
 def row_markup(outcome: RunOutcome, study: Study, columns: Columns) -> str:
     """Return one run as a row of markup; its run id is in ``data-run`` of the row."""
     run = outcome.run
-    numbers = [study.level(run.config_id, factor) for factor in columns.factors]
-    numbers += [outcome.reducers.get(name) for name in columns.reducers]
+    levels = [study.level(run.config_id, factor) for factor in columns.factors]
+    numbers = [*levels, *(outcome.reducers.get(name) for name in columns.reducers)]
     cells = [f'<td><button type="button">{run.run_id}</button></td>', _cell(run.config_id), _cell(run.rep)]
     cells.append(_cell(outcome.status, "words"))
     cells += [_cell(number_text(value)) for value in (*numbers, outcome.ticks)]

@@ -27,14 +27,14 @@ class Study:
         named = [factor.param or factor.action for block in self.loaded.spec.blocks for factor in block.factors]
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
-    def level(self, config_id: int, factor: str) -> object:
-        """Return what config `config_id` gives `factor`: a parameter's value or an action's tick."""
+    def level(self, config_id: int, factor: str) -> str:
+        """Return what config `config_id` gives `factor`, a parameter or an action's tick, as runs.csv has it."""
         config = self.plan.configs[config_id]
         schema = self.plan.schema
         if any(param.id == factor for param in schema.params):
-            return config.params[schema.index(factor)]
+            return schema.param(factor).text(config.params[schema.index(factor)])
         names = [action.name or action.id for action in self.loaded.spec.actions]
-        return config.action_ticks[names.index(factor)]
+        return str(config.action_ticks[names.index(factor)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
