@@ -21,6 +21,7 @@ from henad_web.explore.library_designs import LIBRARIES, MorrisDesign, SaltelliD
 from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
 from henad_web.explore.spec import BlockSpec, DesignKind
+from henad_web.explore.warnings import RoundedValue
 from henad_web.explore.where import Expression, WhereError, parse_where
 from henad_web.explore.where_filter import Where, bind_where
 from henad_web.model.params import ParamValue
@@ -49,6 +50,7 @@ class ResolvedBlock:
         design: Rows of values by position.
         design_seed: Seed of a sampled design, None for the others.
         where: What its configs have to satisfy; None for nothing, and once the design holds only those.
+        rounded: Parameters of a table with cells that their precision does not hold as they are written.
     """
 
     kind: DesignKind
@@ -56,6 +58,7 @@ class ResolvedBlock:
     design: Design
     design_seed: int | None = None
     where: Where | None = None
+    rounded: tuple[RoundedValue, ...] = ()
 
     def filtered(self, position: int, base: Mapping[Target, ParamValue], problems: ProblemList) -> ResolvedBlock:
         """Return the block with only the configs that its `where` keeps.
@@ -262,7 +265,10 @@ def _resolve_table(block: BlockSpec, targets: Targets, table: TablePath, problem
         return None
     key = "table_text" if block.file is None else "file"
     parsed = parse_design_table(block.table_text, targets, table, key, problems)
-    return None if parsed is None else ResolvedBlock(block.design, *parsed)
+    if parsed is None:
+        return None
+    varied, design, rounded = parsed
+    return ResolvedBlock(block.design, varied, design, rounded=rounded)
 
 
 def _resolve_factors(

@@ -14,6 +14,8 @@ from henad_web.errors import ParamError, ProblemList, near_miss
 from henad_web.explore.designs import Row, TableDesign
 from henad_web.explore.factors import TablePath, Target, Targets
 from henad_web.explore.numbers import grouped
+from henad_web.explore.roundings import rounded_among
+from henad_web.explore.warnings import RoundedValue
 
 __all__ = ["CsvTextError", "csv_record", "parse_csv", "parse_design_table"]
 
@@ -117,8 +119,10 @@ def _quoted(cursor: _Cursor) -> str:
 
 def parse_design_table(
     text: str, targets: Targets, table: TablePath, key: str, problems: ProblemList
-) -> tuple[tuple[Target, ...], TableDesign] | None:
-    """Return what the columns of `text` vary and its rows as a design; None with the problems recorded.
+) -> tuple[tuple[Target, ...], TableDesign, tuple[RoundedValue, ...]] | None:
+    """Return what the columns of `text` vary, its rows as a design, and what of them is rounded.
+
+    None with the problems recorded.
 
     Args:
         text: The CSV text; its header names parameter ids and ``action.NAME``.
@@ -151,7 +155,14 @@ def parse_design_table(
             problems.problems += found.problems
     if wrong_rows > _MOST_ROWS_TOLD:
         problems.add(table, key, f"table: {grouped(wrong_rows - _MOST_ROWS_TOLD)} more rows are wrong")
-    return None if wrong_rows else (tuple(columns), TableDesign(rows))
+    if wrong_rows:
+        return None
+    rounded = (
+        rounded_among(target.param, (fields[place] for _, fields in body))
+        for place, target in enumerate(columns)
+        if target.param is not None and target.is_real
+    )
+    return tuple(columns), TableDesign(rows), tuple(each for each in rounded if each is not None)
 
 
 def _columns(

@@ -10,19 +10,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from henad_web.explore.design_table import parse_csv
+import numpy as np
+
 from henad_web.explore.levels import ContinuousDomain, DecimalLevels, Domain, SteppedLevels
+from henad_web.explore.shown_numbers import shown_numbers
 from henad_web.explore.spec import BlockSpec, RangeLevels, SpecValue, SweepSpec, ValueLevels
 from henad_web.explore.warnings import RoundedValue
+from henad_web.model.params import ParamKind
 
 if TYPE_CHECKING:
     from henad_web.explore.blocks import ResolvedBlock
     from henad_web.model.params import Param
     from henad_web.model.schema import ModelSchema
 
-__all__ = ["rounded_values"]
+__all__ = ["rounded_among", "rounded_values"]
 
-_Written = tuple["Param", Iterable[SpecValue]]
+_EXACT_DIGITS = 15
+"""A decimal of so many letters has no more digits than any double keeps."""
 
 
 def rounded_values(spec: SweepSpec, schema: ModelSchema, resolved: Sequence[ResolvedBlock]) -> Iterator[RoundedValue]:
@@ -33,39 +37,36 @@ def rounded_values(spec: SweepSpec, schema: ModelSchema, resolved: Sequence[Reso
         schema: The model.
         resolved: The blocks of `spec`, resolved.
     """
-    written: dict[str, dict[SpecValue, None]] = {param.id: {} for param in schema.params if param.kind.is_real}
-    for name, value in spec.fixed:
-        if name in written:
-            written[name][value] = None
+    fixed = {name: (value,) for name, value in spec.fixed}
+    warnings = [
+        rounded_among(param, map(_text_of, fixed[param.id]))
+        for param in schema.params
+        if param.kind.is_real and param.id in fixed
+    ]
     for block, found in zip(spec.blocks, resolved, strict=False):
-        for param, values in _values_of(block, found):
-            written[param.id].update(dict.fromkeys(values))
-    for id, values in written.items():
-        warning = _warning_of(schema.param(id), values)
-        if warning is not None:
-            yield warning
+        warnings += found.rounded
+        warnings += [rounded_among(param, map(_text_of, values)) for param, values in _written_in(block, found)]
+    for param in schema.params:
+        own = [warning for warning in warnings if warning is not None and warning.param == param.id]
+        if own:
+            first, more = own[0], sum(warning.more + 1 for warning in own) - 1
+            yield RoundedValue(first.param, first.written, first.used, first.shown, more)
 
 
-def _values_of(block: BlockSpec, found: ResolvedBlock) -> Iterator[_Written]:
-    params = [target.param for target in found.targets]
-    if block.table_text is not None:
-        if any(param is not None and param.kind.is_real for param in params):
-            yield from _cells_of(block.table_text, params)
+def _text_of(value: SpecValue) -> str:
+    return value.strip() if isinstance(value, str) else repr(value)
+
+
+def _written_in(block: BlockSpec, found: ResolvedBlock) -> Iterator[tuple[Param, Iterable[SpecValue]]]:
+    if not block.factors:
         return
-    for param, factor, domain in zip(params, block.factors, found.design.domains, strict=True):
-        if param is None or not param.kind.is_real:
+    for target, factor, domain in zip(found.targets, block.factors, found.design.domains, strict=True):
+        if target.param is None or not target.is_real:
             continue
         if isinstance(factor.levels, ValueLevels):
-            yield param, factor.levels.values
+            yield target.param, factor.levels.values
         elif isinstance(factor.levels, RangeLevels):
-            yield param, _ends_of(factor.levels, domain)
-
-
-def _cells_of(text: str, params: Sequence[Param | None]) -> Iterator[_Written]:
-    _, *rows = parse_csv(text)
-    for place, param in enumerate(params):
-        if param is not None and param.kind.is_real:
-            yield param, {fields[place] for _, fields in rows}
+            yield target.param, _ends_of(factor.levels, domain)
 
 
 def _ends_of(levels: RangeLevels, domain: Domain) -> Iterator[SpecValue]:
@@ -75,19 +76,30 @@ def _ends_of(levels: RangeLevels, domain: Domain) -> Iterator[SpecValue]:
         yield levels.max
 
 
-def _warning_of(param: Param, values: Iterable[SpecValue]) -> RoundedValue | None:
-    first, more = None, 0
-    for value in values:
-        text = value.strip() if isinstance(value, str) else repr(value)
-        used = float(param.coerce(value))
-        shown = param.text(used)
-        if text == shown or Decimal(text) == Decimal(shown):
-            continue
-        if first is None:
-            first = text, str(int(used)) if used.is_integer() else shown, shown
-        else:
-            more += 1
-    if first is None:
+def rounded_among(param: Param, written: Iterable[str]) -> RoundedValue | None:
+    """Return the warning of those of `written` that `param`, an f32 or f64, does not hold; None without any.
+
+    Args:
+        param: The parameter.
+        written: Decimals that it takes.
+    """
+    texts = tuple(dict.fromkeys(written))
+    numbers = np.array(list(map(float, texts)), np.float64)
+    rounded = np.zeros(len(texts), np.bool_)
+    if param.kind is ParamKind.F32:
+        with np.errstate(under="ignore"):
+            # Two decimals that give two doubles are not the same.
+            rounded = numbers != shown_numbers(numbers.astype(np.float32))
+    for place, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True)):
+        if len(text) > _EXACT_DIGITS and not rounded[place] and repr(number) != text:
+            rounded[place] = Decimal(text) != Decimal(_shown(param, text))
+    places = np.flatnonzero(rounded)
+    if not len(places):
         return None
-    written, exact, shown = first
-    return RoundedValue(param.id, written, exact, shown, more)
+    text = texts[places[0]]
+    used, shown = float(param.coerce(text)), _shown(param, text)
+    return RoundedValue(param.id, text, str(int(used)) if used.is_integer() else shown, shown, len(places) - 1)
+
+
+def _shown(param: Param, text: str) -> str:
+    return param.text(param.coerce(text))
