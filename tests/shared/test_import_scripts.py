@@ -155,7 +155,7 @@ def test_what_has_to_be_computed_is_refused_with_its_line() -> None:
 def test_nothing_of_a_script_is_lost_without_a_note() -> None:
     script = (
         "p = {'offset': [1, 2],\n 'offset': [3, 4]}\np['value'] = 5\np.update(more)\nS = 1\nS = 2\n"
-        "batch_run(M, p, max_steps=S, rng=make(), extra=[1])\n"
+        "batch_run(M, p, max_steps=S, rng=make(), extra=[1])\nS = 3\n"
     )
     found = imported(script)
     assert (found.spec.fixed, found.spec.run.steps) == ((("value", 5),), 2)
@@ -163,7 +163,7 @@ def test_nothing_of_a_script_is_lost_without_a_note() -> None:
         "'offset' is given twice, in lines 1 and 2; the last was taken.",
         "Line 3 sets 'value' of 'p', which was taken.",
         "Line 4 changes 'p' and was not run: p.update(more).",
-        "'S' is assigned in lines 5, 6; what line 6 assigns was taken.",
+        "'S' is assigned in lines 5, 6, 8; what line 6 assigns was taken.",
         "Read from the call of batch_run in line 7; nothing of the script was run.",
         "rng = make() was not carried over; seeds follow from [seeds] root.",
         "Argument extra = [1] was not carried over.",

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import henad_web as hw
@@ -68,6 +68,8 @@ def test_levels_of_doubles_ascend_within_their_ends(low: float, width: float, st
 
 
 @given(low=st.floats(-1e308, 1e308), high=st.floats(-1e308, 1e308), fraction=st.floats(0, 1))
+@example(-1.7e308, 1.7e308, 0.0)
+@example(-1.7e308, 1.7e308, 0.75)
 def test_a_drawn_double_lies_within_its_bounds_and_is_the_same_alone_and_in_a_column(
     low: float, high: float, fraction: float
 ) -> None:
@@ -196,6 +198,8 @@ def test_doubles_count_as_they_are_and_singles_as_they_are_shown() -> None:
     assert kept("level == share", listed("level", 0.4, 0.4000000059604645), param="level") == [0.4]
     drawn = kept("level > 0.5", ranged("level", 0, 1), param="level", design="lhs", rest="samples = 10")
     assert len(drawn) == 5
+    close = ranged("level", 0.30000000001, 0.30000000002)
+    assert len(kept("level > 0.300000000015", close, param="level", design="lhs", rest="samples = 10")) == 5
 
 
 def test_texts_compare_with_quoted_texts() -> None:
