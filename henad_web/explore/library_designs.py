@@ -149,5 +149,8 @@ def _entries(domain: Domain, fractions: Fractions) -> Column:
     if isinstance(domain, ContinuousDomain):
         return domain.column(fractions)
     # Equal parts of 0 to 1 a value; 1 itself belongs to the last one.
-    count = float(count_of(domain))
-    return np.minimum(fractions * count, np.nextafter(count, 0.0)).astype(np.uint64)
+    last = count_of(domain) - 1
+    count = float(last + 1)
+    parts = np.minimum(fractions * count, np.nextafter(count, 0.0)).astype(np.uint64)
+    # Of more values than a double tells apart, the number below the count is none of the last ones.
+    return np.where(fractions >= 1.0, np.array(last, np.uint64), parts)

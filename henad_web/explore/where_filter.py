@@ -146,6 +146,8 @@ class _Binder:
             known, hint = ", ".join(self._known), near_miss(tree.name, self._known)
             if hint is None and any(tree.name in each.param.options for each in self._known.values() if each.param):
                 hint = f"an option is written in quotes: '{tree.name}'"
+            elif hint is None and any(each.is_text for each in self._known.values()):
+                hint = f"a text is written in quotes: '{tree.name}'"
             raise WhereError("no such parameter or action", tree.at, came=f"'{tree.name}'", allowed=known, hint=hint)
         self.named[target] = None
         options = () if target.param is None else target.param.options

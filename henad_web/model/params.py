@@ -304,11 +304,9 @@ def u32(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
     """Declare a whole-number parameter between `min` and `max`, both included and within 0 to 2^32 - 1.
 
     Raises:
-        ModelDefinitionError: The bounds are reversed or do not fit, or `default` lies outside them.
+        ModelDefinitionError: A number is not whole, the bounds are reversed or do not fit, or `default` lies outside.
     """
-    if min < 0 or max > _U32_MAX:
-        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not within 0 to {_U32_MAX}")
-    return _bounded(Param(id=id, label=label, kind=ParamKind.U32, default=default, min=min, max=max, apply=apply))
+    return _whole(ParamKind.U32, id, label, (default, min, max), (0, _U32_MAX), apply)
 
 
 def f64(
@@ -340,11 +338,24 @@ def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
     """Declare a whole-number parameter between `min` and `max`, both included and within -2^63 to 2^63 - 1.
 
     Raises:
-        ModelDefinitionError: The bounds are reversed or do not fit, or `default` lies outside them.
+        ModelDefinitionError: A number is not whole, the bounds are reversed or do not fit, or `default` lies outside.
     """
-    if min < _I64_MIN or max > _I64_MAX:
-        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not within {_I64_MIN} to {_I64_MAX}")
-    return _bounded(Param(id=id, label=label, kind=ParamKind.I64, default=default, min=min, max=max, apply=apply))
+    return _whole(ParamKind.I64, id, label, (default, min, max), (_I64_MIN, _I64_MAX), apply)
+
+
+def _whole(
+    kind: ParamKind, id: str, label: str, numbers: tuple[int, int, int], widest: tuple[int, int], apply: Apply
+) -> Param:
+    try:
+        default, low, high = map(operator.index, numbers)
+    except TypeError as error:
+        shown = ", ".join(map(str, numbers))
+        raise ModelDefinitionError(f"parameter '{id}': not all of {shown} are whole numbers") from error
+    if low < widest[0] or high > widest[1]:
+        raise ModelDefinitionError(
+            f"parameter '{id}': bounds {low} to {high} are not within {widest[0]} to {widest[1]}"
+        )
+    return _bounded(Param(id=id, label=label, kind=kind, default=default, min=low, max=high, apply=apply))
 
 
 def text(id: str, label: str, default: str, *, apply: Apply = Apply.LIVE) -> Param:
@@ -357,7 +368,7 @@ def text(id: str, label: str, default: str, *, apply: Apply = Apply.LIVE) -> Par
     Raises:
         ModelDefinitionError: `default` is no such text.
     """
-    wrong = _text_fault(default)
+    wrong = _text_fault(default) if isinstance(default, str) else "not a text"
     if wrong is not None:
         raise ModelDefinitionError(f"parameter '{id}': default {default!r} is {wrong}")
     return Param(id=id, label=label, kind=ParamKind.TEXT, default=default, apply=apply)

@@ -18,6 +18,9 @@ import henad_web as hw
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
 from henad_web.explore.library_designs import MorrisDesign, SaltelliDesign, SobolDesign
 from tests.shared.schemas import ALL, block, column, move, only_problem, plan_of, span, values, vary
+from tests.shared.wide_values import HIGHEST, LOWEST
+from tests.shared.wide_values import SCHEMA as WIDE_SCHEMA
+from tests.shared.wide_values import column as wide_column
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UNIT = ContinuousDomain(0.0, 1.0)
@@ -162,3 +165,22 @@ def test_the_frozen_example_is_the_one_it_was_frozen_from() -> None:
     assert hw.freeze(drawn, schema) == frozen
     first, second = ([plan.run_key(run) for run in plan.runs()] for plan in (drawn.plan(schema), frozen.plan(schema)))
     assert first == second
+
+
+@pytest.mark.parametrize(("design", "samples"), [("sobol", 64), ("saltelli", 16), ("morris", 16)])
+def test_doubles_and_wide_whole_numbers_are_drawn_over_their_whole_span(design: str, samples: int) -> None:
+    spans = (("level", -1e300, 1e300), ("offset", LOWEST, HIGHEST), ("share", -1.5, 1.5))
+    factors = tuple(hw.FactorSpec(param=name, levels=hw.RangeLevels(min=low, max=high)) for name, low, high in spans)
+    drawn = hw.BlockSpec(design=hw.DesignKind(design), samples=samples, factors=factors)
+    plan = hw.SweepSpec(model="wide", blocks=(drawn,)).plan(WIDE_SCHEMA)
+    for name, low, high in spans:
+        found = wide_column(plan, name)
+        assert all(low <= value <= high for value in found if not isinstance(value, str))
+        shares = [float(value) / high for value in found]
+        assert min(shares) < -0.9
+        assert max(shares) > 0.9
+        if design == "morris":
+            assert (min(found), max(found)) == (low, high)
+    assert {type(value) for value in wide_column(plan, "offset")} == {int}
+    frozen = hw.freeze(plan.spec, WIDE_SCHEMA).plan(WIDE_SCHEMA)
+    assert [config.params for config in frozen.configs] == [config.params for config in plan.configs]

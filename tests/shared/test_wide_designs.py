@@ -210,6 +210,11 @@ def test_texts_compare_with_quoted_texts() -> None:
         ("rule == 8", "character 9 of the expression: a number compared with a text", "write '8' in quotes"),
         ("true != rule", "character 1 of the expression: true or false compared with a text", "write 'true' in quotes"),
         ("rule == mode", "character 9 of the expression: an option compared with a text", None),
+        (
+            "rule == B3",
+            "character 9 of the expression: no such parameter or action",
+            "a text is written in quotes: 'B3'",
+        ),
         ("rule < 'a'", "character 1 of the expression: a text has no order", None),
         ("rule", "character 1 of the expression: a text where something true or false is needed", None),
     ):
