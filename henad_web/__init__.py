@@ -35,6 +35,7 @@ from henad_web.errors import (
     PlanError,
     ProbeError,
     Problem,
+    ResultsError,
     ResumeError,
     ShardError,
     SpecError,
@@ -43,6 +44,7 @@ from henad_web.errors import (
     SweepFailedError,
     SweepInterruptedError,
     TableChangedError,
+    TableDamagedError,
     ThreadStartError,
     TickError,
     UnknownModelError,
@@ -116,17 +118,14 @@ from henad_web.output.refusals import (
     ShardChangedError,
     UnplannedRunError,
 )
-from henad_web.output.table_reading import TableDamagedError
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.errors import (
     ArchiveError,
-    BadFieldError,
     DuplicateFileError,
     MissingColumnError,
     MissingFileError,
     ModelChangedError,
     NeedsExtraError,
-    ResultsError,
     UnknownRunError,
 )
 from henad_web.results.merging import MergeReport, MissingRuns
@@ -152,7 +151,6 @@ __all__ = [
     "AllLevels",
     "ArchiveError",
     "Backend",
-    "BadFieldError",
     "BlockSpec",
     "BuildChanged",
     "ColumnsChangedError",

@@ -24,6 +24,7 @@ Everything the package raises on purpose derives from `HenadError`::
     │   └── MergeError            folders that cannot be merged, likewise
     ├── ManifestError             a manifest that cannot be read
     ├── ResultsError              results that cannot be read back; one class a cause in `results/errors.py`
+    │   └── TableDamagedError     a table with a record that no sweep writes, whoever reads it
     ├── SweepFailedError          a sweep that ended on its own error (blocking calls only)
     ├── ThreadStartError          the thread of a sweep that the machine has no room for
     ├── SweepInterruptedError     Ctrl-C during a blocking call; the files are written
@@ -55,6 +56,7 @@ __all__ = [
     "PlanError",
     "ProbeError",
     "Problem",
+    "ResultsError",
     "ResumeError",
     "ShardError",
     "SpecError",
@@ -62,6 +64,7 @@ __all__ = [
     "SweepFailedError",
     "SweepInterruptedError",
     "TableChangedError",
+    "TableDamagedError",
     "ThreadStartError",
     "TickError",
     "UnknownModelError",
@@ -351,6 +354,41 @@ class ManifestError(HenadError):
     """A manifest that cannot be read."""
 
 
+class ResultsError(HenadError):
+    """Results that cannot be read."""
+
+
+class TableDamagedError(ResultsError):
+    """A whole record of a table that no sweep writes; a torn last one is left out and is no damage.
+
+    Attributes:
+        table: Name of the table.
+        record: Number of the record, from 1, which is the header; the line that an editor shows while no field of the
+            table holds a line break.
+        column: Name of the column, None where the record as a whole is meant.
+        came: What stands there, None where nothing does.
+        expected: What may stand there, in words.
+    """
+
+    def __init__(self, table: str, record: int, column: str | None = None, *, came: str | None, expected: str) -> None:
+        self.table, self.record, self.column, self.came, self.expected = table, record, column, came, expected
+        place = "" if column is None else f", column '{column}'"
+        repair = "" if record == 1 else ", or take the record out to have its run done again"
+        super().__init__(
+            f"{table}, record {record}{place}: expected {expected}, got {_quoted(came)}; restore the file{repair}"
+        )
+
+
+_MOST_QUOTED = 60
+
+
+def _quoted(came: str | None) -> str:
+    if came is None:
+        return "nothing"
+    more = f"... ({len(came)} characters)" if len(came) > _MOST_QUOTED else ""
+    return repr(came[:_MOST_QUOTED]) + more
+
+
 class SweepFailedError(HenadError):
     """A sweep that ended on its own error, outside every run. The message is that of its `Failed` event."""
 
@@ -409,7 +447,7 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
 
 
 def describe(error: BaseException) -> str:
-    """Return `error` and its causes, joined by colons."""
+    """Return `error` and its causes, joined by colons, each with its notes behind it."""
     texts: list[str] = []
     current: BaseException | None = error
     while current is not None:
@@ -418,6 +456,6 @@ def describe(error: BaseException) -> str:
             break  # an error of the file system that the error before it tells in words
         if not isinstance(current, HenadError):
             text = f"{type(current).__name__}: {text}" if str(current) else text
-        texts.append(text)
+        texts.append("; ".join([text, *getattr(current, "__notes__", ())]))
         current = current.__cause__
     return ": ".join(texts)

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from henad_web.output.names import RUNS, SERIES, STAGED
+from henad_web.errors import ResultsError
+from henad_web.output.names import MARKER, RUNS, SERIES, STAGED
 from henad_web.results import frames
 from henad_web.results.archive import is_archive, unpack
-from henad_web.results.errors import ResultsError
 from henad_web.results.recognition import Opener, openers_of, recognise
 from henad_web.results.recorded import RecordedResults
 from henad_web.targets import current
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["ResultSet", "verify"]
 
 _SUFFIXES = (".csv", ".json")
-_MARKER = f"tables{STAGED}"
-"""While it is there, staged tables are whole and the ones they replace are not to be read."""
 
 
 class ResultSet(RecordedResults):
@@ -96,7 +94,8 @@ class ResultSet(RecordedResults):
 
         Raises:
             NeedsExtraError: pandas is not installed.
-            BadFieldError: A field of the table is no number.
+            TableDamagedError: A record of the table is none.
+            MissingFileError: There is no series.csv.
         """
         return frames.series_frame(self)
 
@@ -124,7 +123,8 @@ class ResultSet(RecordedResults):
 
         Raises:
             NeedsExtraError: xarray is not installed.
-            BadFieldError: A field of series.csv is no number.
+            TableDamagedError: A record of series.csv is none.
+            MissingFileError: There is no series.csv.
         """
         return frames.to_dataset(self)
 
@@ -168,7 +168,7 @@ def _files_at(path: Path) -> tuple[dict[str, Opener], bool]:
 def _files_in(folder: Path) -> dict[str, Opener]:
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
     files = {name: _opener(folder / name) for name in names if name.lower().endswith(_SUFFIXES)}
-    if _MARKER in names:
+    if MARKER in names:  # staged tables are whole, and the ones they replace not to be read
         for table in (RUNS, SERIES):
             if f"{table}{STAGED}" in names:
                 files[table] = _opener(folder / f"{table}{STAGED}", folder / table)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from henad_web.channel import OutputNotice, OutputPaused, SweepChannel, SweepWarning
-from henad_web.errors import HenadError, OutputFullError, SweepFailedError
+from henad_web.errors import HenadError, OutputFullError, SweepFailedError, describe
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.build import BuildRecord, this_build
@@ -291,7 +291,7 @@ class Sweep:
             if self._writer is not None:
                 self._writer.fail()
         except FAULTS as second:  # the first error is the one to tell
-            error.add_note(f"and then {second!r}")
+            error.add_note(f"and then: {describe(second)}")
         finally:
             self._store.close()
             self.channel.fail(error)

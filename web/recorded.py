@@ -45,15 +45,17 @@ class Recorded:
         """What was opened, in words."""
         runs = self.results.runs
         failed = sum(hw.RunStatus(status).is_failure for status in runs["status"].tolist())
-        return opened_text(
+        opened = opened_text(
             status=self.results.status.value, rows=len(runs), planned=self.results.expected_runs, failed=failed
         )
+        missing = self.results.missing_line
+        return opened if missing is None else f"{opened} {missing[0].upper()}{missing[1:]}."
 
     def newest(self, count: int) -> Iterator[hw.RunOutcome]:
         """Yield the last `count` runs of the file as outcomes, in its order."""
         results = self.results
         for run_id in results.runs["run_id"][-count:].tolist():
-            row, series = results.runs.run(run_id), results.series(run_id)
+            row, series = results.runs.run(run_id), self._series_of(run_id)
             yield hw.RunOutcome(
                 run=row.run,
                 run_key=row.run_key,
@@ -67,6 +69,10 @@ class Recorded:
                 series=hw.Series(series.ticks, series.values),
                 note=row.note,
             )
+
+    def _series_of(self, run_id: int) -> hw.RecordedSeries:
+        results = self.results
+        return results.series(run_id) if results.has_series else hw.RecordedSeries.empty(results.stat_columns)
 
 
 def opened_archive(content: bytes, models: hw.ModelSet) -> Recorded:

@@ -8,11 +8,14 @@ adds the commit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,12 +25,20 @@ from henad_web.version import VERSION
 if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
 
-__all__ = ["STAMP", "BuildRecord", "BuildStamp", "model_source", "source_hash", "this_build"]
+__all__ = ["STAMP", "BuildRecord", "BuildStamp", "files_of_source", "model_source", "source_hash", "this_build"]
 
 STAMP = "build_stamp.json"
 """File of the package that says what its sources were, where the package is shipped without them."""
 
 _HASH_DIGITS = 16
+_OWN = "henad_web"
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""Folders of packages that are installed: what stands below one is no part of a study around it."""
+
+_NOT_THE_MODELS = sys.stdlib_module_names | {_OWN, "henad_native", "__main__"}
+"""Outermost names of modules that no model's own code consists of; a script that is run imports the model."""
+
+_SOURCE = re.compile(r"(?P<name>.+?) (?P<digest>[0-9a-f]+)(?:, |$)")
 
 
 class BuildRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +78,7 @@ def this_build() -> BuildRecord:
 
     The first call reads the package's files, a few milliseconds; the answer is kept.
     """
-    root = files("henad_web")
+    root = files(_OWN)
     stamp = _stamp(root)
     return BuildRecord(
         name="henad-web",
@@ -79,16 +90,75 @@ def this_build() -> BuildRecord:
     )
 
 
-def model_source(entry: ModelEntry) -> str | None:
-    """Return the name and hash of the file of a model's own module; None for a model of this package or of no file."""
-    path = entry.source_file
-    if path is None or (entry.source_module or entry.factory.__module__).partition(".")[0] == "henad_web":
-        return None
+def model_source(entry: ModelEntry, known: str | None = None, names: Iterable[str] = ()) -> str | None:
+    """Return the names and hashes of the files of a model's own code, the file of its module first.
+
+    These are the files of all modules imported by now that stand in the package of the model's module, or in its folder
+    where it is in none; those below a folder of installed packages are others'. A module that is imported as a run
+    goes on is seen by the next call, or is among the `names`; one that stands elsewhere is not seen.
+
+    Args:
+        entry: The model.
+        known: What an earlier call returned: its files keep the hashes they had then.
+        names: Files that count although nothing may have imported them yet, such as an earlier session has recorded.
+
+    Returns:
+        ``NAME HASH, NAME HASH``, names relative to the package or folder; None for a model of this package or of no
+        file.
+    """
+    module, path = entry.source_module or entry.factory.__module__, entry.source_file
+    if path is None or module.partition(".")[0] == _OWN:
+        return known
+    own = Path(os.path.abspath(path))
+    root = _root_of(module, own)
+    before = dict(files_of_source(known)) if known is not None else {}
+    found: dict[str, str] = {}
+    for file in (own, *sorted({*_imported_below(root), *_inside(root, names)})):
+        name = file.relative_to(root).as_posix()
+        if name not in before and name not in found:
+            content = _content(file)
+            if content is not None:
+                found[name] = hashlib.sha256(content).hexdigest()[:_HASH_DIGITS]
+    return ", ".join(f"{name} {digest}" for name, digest in (before | found).items()) or None
+
+
+def files_of_source(text: str) -> tuple[tuple[str, str], ...]:
+    """Return name and hash of each file that `text`, written by `model_source`, lists."""
+    return tuple((found["name"], found["digest"]) for found in _SOURCE.finditer(text))
+
+
+def _root_of(module: str, file: Path) -> Path:
+    """Return the folder of the outermost package that `module` at `file` is in, or the file's own."""
+    steps = module.split(".")
+    inner = file.parent if file.stem == "__init__" else file.with_suffix("")
+    if inner.parts[-len(steps) :] != tuple(steps):  # it was loaded under a name that says nothing of its place
+        return file.parent
+    return inner.parents[len(steps) - 2] if len(steps) > 1 else file.parent
+
+
+def _imported_below(root: Path) -> Iterator[Path]:
+    # A virtual environment often stands in the folder of a study; a study may also stand in one.
+    prefixes = [Path(prefix) for prefix in (sys.prefix, sys.base_prefix) if not root.is_relative_to(prefix)]
+    for name, module in tuple(sys.modules.items()):
+        file = getattr(module, "__dict__", {}).get("__file__")
+        if not isinstance(file, str) or name.partition(".")[0] in _NOT_THE_MODELS:
+            continue
+        path = Path(os.path.abspath(file))
+        if not path.is_relative_to(root) or any(path.is_relative_to(prefix) for prefix in prefixes):
+            continue
+        if not _INSTALLED & set(path.relative_to(root.parent).parts):
+            yield path
+
+
+def _inside(root: Path, names: Iterable[str]) -> Iterator[Path]:
+    return (root / name for name in names if not (PurePath(name).is_absolute() or ".." in PurePath(name).parts))
+
+
+def _content(file: Path) -> bytes | None:
     try:
-        content = Path(path).read_bytes().replace(b"\r\n", b"\n")
-    except OSError:
+        return file.read_bytes().replace(b"\r\n", b"\n")
+    except (OSError, ValueError):  # a recorded name may be anything
         return None
-    return f"{Path(path).name} {hashlib.sha256(content).hexdigest()[:_HASH_DIGITS]}"
 
 
 def source_hash(root: Traversable) -> str | None:

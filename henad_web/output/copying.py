@@ -1,7 +1,8 @@
 """Rows of earlier results copied into new tables, in plan order and under their new ids.
 
 Owns which bytes of a row change when its run gets another place in a plan: the four ids at its start, and the id at the
-start of each of its series rows. Cells that are results are copied as they stand.
+start of each of its series rows. Cells that are results are copied as they stand; quotes that need not be, and other
+line ends, are not.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
+
+from henad_web.output.names import RUNS, SERIES
+from henad_web.output.records import canonical_records
 
 if TYPE_CHECKING:
     from henad_web.output.kept import KeptRows
@@ -54,7 +58,8 @@ def copy_rows(runs: BinaryIO, kept: KeptRows, places: Places | None) -> Iterator
 
     def spans() -> Iterator[Span]:
         for run_id, start, end in zip(kept.run_ids, kept.run_starts, kept.run_ends, strict=True):
-            yield int(start), int(end), None if places is None else _moved(places, int(run_id))
+            move = None if places is None else _moved(places, int(run_id))
+            yield int(start), int(end), _rewritten(RUNS, move, is_canonical=kept.runs_are_canonical)
 
     return _copied(runs, spans())
 
@@ -66,14 +71,23 @@ def copy_series(series: BinaryIO, kept: KeptRows) -> Iterator[bytes]:
         ids = zip(kept.run_ids, kept.written_ids, strict=True)
         for (run_id, written_id), start, end in zip(ids, kept.series_starts, kept.series_ends, strict=True):
             if end > start:
-                change = None if run_id == written_id else _renumbered(int(written_id), int(run_id))
-                yield int(start), int(end), change
+                move = None if run_id == written_id else _renumbered(int(written_id), int(run_id))
+                yield int(start), int(end), _rewritten(SERIES, move, is_canonical=kept.series_are_canonical)
 
     return _copied(series, spans())
 
 
+def _rewritten(table: str, move: Change | None, *, is_canonical: bool) -> Change | None:
+    """Return what `move` does with rows of `table`, done with the bytes that a sweep would have written."""
+    if is_canonical:
+        return move
+    if move is None:
+        return lambda rows: canonical_records(rows, table)
+    return lambda rows: move(canonical_records(rows, table))
+
+
 def _moved(places: Places, run_id: int) -> Change:
-    # The ids at the start are never quoted, so that the first four commas are theirs.
+    # Ids at the start of a canonical row are never quoted, so that the first four commas are theirs.
     return lambda row: places.prefix(run_id) + row.split(b",", 4)[4]
 
 

@@ -5,7 +5,8 @@ Owns reading a folder and every check before anything is written (reference engi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -32,7 +33,8 @@ from henad_web.output.refusals import (
     UnplannedRunError,
 )
 from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, index_runs, index_series
-from henad_web.output.tables import LEADING, MEASURED, NOTE, config_columns
+from henad_web.output.tables import RunsLayout, check_header, series_header
+from henad_web.output.written_spec import layout_of
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -47,6 +49,7 @@ __all__ = [
     "check_model",
     "read_indexes",
     "read_manifest",
+    "recorded_indexes",
     "recorded_shard",
     "recorded_spec",
     "resumable",
@@ -170,7 +173,7 @@ def reusable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: b
     manifest = read_manifest(reader)
     spec = parse_spec_document(manifest.spec)
     cadence = cadence_of(spec)
-    runs, series = read_indexes(reader, cadence)
+    runs, series = recorded_indexes(reader, manifest, cadence)
     whole, group = whole_series(runs, series, cadence)
     usable = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed))
     row_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
@@ -212,36 +215,56 @@ def _check_plan(manifest: Manifest, plan: Plan, shard: Shard, path: str) -> None
         raise ReplicatesLoweredError(path, manifest.plan.replicates, plan.replicates)
 
 
-def read_indexes(reader: ResultsReader, cadence: SeriesCadence) -> tuple[RunsIndex, SeriesIndex]:
+def read_indexes(
+    reader: ResultsReader, layout: RunsLayout, stats: Sequence[str], cadence: SeriesCadence
+) -> tuple[RunsIndex, SeriesIndex]:
     """Return the indexes of the tables that `reader` reads; a table that is missing has no rows.
 
+    Neither has one whose header is another one than `layout` and `stats` say: that is the caller's to refuse.
+
     Raises:
-        OutputError: A table is not that of a sweep, or damaged before its end.
+        TableDamagedError: A record other than a torn last one is no row.
     """
     with _opened(reader, RUNS) as stream:
-        runs = index_runs(stream)
+        runs = index_runs(stream, layout)
     with _opened(reader, SERIES) as stream:
-        return runs, index_series(stream, cadence)
+        return runs, index_series(stream, series_header(stats), cadence)
+
+
+def recorded_indexes(
+    reader: ResultsReader, manifest: Manifest, cadence: SeriesCadence
+) -> tuple[RunsIndex, SeriesIndex]:
+    """Return the indexes of the tables that `reader` reads, whose headers are those that `manifest` tells.
+
+    Raises:
+        TableDamagedError: A header is another one, or a record other than a torn last one is no row.
+    """
+    layout, stats = layout_of(manifest), manifest.columns.stats
+    runs, series = read_indexes(reader, layout, stats, cadence)
+    if runs.header is not None:
+        layout.checked(runs.header)
+    if series.header is not None:
+        check_header(SERIES, series.header, series_header(stats))
+    return runs, series
 
 
 @contextmanager
-def _opened(reader: ResultsReader, name: str) -> Iterator[BinaryIO | None]:
+def _opened(reader: ResultsReader, name: str) -> Iterator[BinaryIO]:
     if not reader.holds(name):
-        yield None
+        yield io.BytesIO()
         return
     with reader.reader(name) as stream:
         yield stream
 
 
 def _checked_indexes(reader: ResultsReader, manifest: Manifest, plan: Plan) -> tuple[RunsIndex, SeriesIndex]:
-    path = str(reader.path)
-    expected_runs = (*LEADING, *config_columns(plan), *MEASURED, *manifest.columns.reducers, NOTE)
-    expected_series = ("run_id", "tick", *manifest.columns.stats)
-    runs, series = read_indexes(reader, cadence_of(plan.spec))
-    if runs.columns is not None and runs.columns.header != expected_runs:
-        raise ColumnsChangedError(path, RUNS, expected_runs, runs.columns.header)
-    if series.header is not None and series.header != expected_series:
-        raise ColumnsChangedError(path, SERIES, expected_series, series.header)
+    path, stats = str(reader.path), manifest.columns.stats
+    layout = RunsLayout.of_plan(plan, manifest.columns.reducers)
+    runs, series = read_indexes(reader, layout, stats, cadence_of(plan.spec))
+    if runs.header not in (None, layout.header):
+        raise ColumnsChangedError(path, RUNS, layout.header, runs.header)
+    if series.header not in (None, series_header(stats)):
+        raise ColumnsChangedError(path, SERIES, series_header(stats), series.header)
     return runs, series
 
 

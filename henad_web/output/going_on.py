@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from henad_web.output.copying import Places, copy_rows, copy_series
-from henad_web.output.earlier import cadence_of, read_indexes
+from henad_web.output.earlier import cadence_of, recorded_indexes
 from henad_web.output.kept import KeptRows, kept_rows, whole_series
 from henad_web.output.manifest import Manifest, ManifestStatus, SessionRecord
 from henad_web.output.names import RUNS, SERIES
@@ -49,10 +49,10 @@ def kept_tables(reader: ResultsReader, kept: KeptRows, headers: tuple[bytes, byt
     }
 
 
-def ordered_tables(reader: ResultsReader, plan: Plan, headers: tuple[bytes, bytes]) -> Tables:
-    """Return the tables that `reader` reads with the rows of every run of `plan` in its order."""
+def ordered_tables(reader: ResultsReader, plan: Plan, manifest: Manifest, headers: tuple[bytes, bytes]) -> Tables:
+    """Return the tables that `reader` reads, those of `manifest`, with the rows of every run of `plan` in its order."""
     cadence = cadence_of(plan.spec)
-    runs, series = read_indexes(reader, cadence)
+    runs, series = recorded_indexes(reader, manifest, cadence)
     _, group = whole_series(runs, series, cadence)
     kept, _ = kept_rows(runs, series, group, np.arange(len(runs.run_ids)), runs.run_ids)
     return kept_tables(reader, kept, headers, None)

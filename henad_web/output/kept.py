@@ -38,6 +38,8 @@ class KeptRows:
         series_starts: Offset of its rows in series.csv.
         series_ends: Offset behind them; the same for a run without any.
         counts: How many there are, by status.
+        runs_are_canonical: Whether runs.csv is written as a sweep writes it, so that its rows can be copied as bytes.
+        series_are_canonical: The same of series.csv.
     """
 
     run_ids: Ints
@@ -47,6 +49,8 @@ class KeptRows:
     series_starts: Ints
     series_ends: Ints
     counts: Counts
+    runs_are_canonical: bool
+    series_are_canonical: bool
 
     @property
     def last_id(self) -> int:
@@ -139,8 +143,8 @@ def kept_rows(
         run_ids: Id that the plan gives each of them.
 
     Returns:
-        The rows, and the ends; None when the tables have to be written anew because rows in the middle go, ids change
-        or a header is missing.
+        The rows, and the ends; None when the tables have to be written anew because rows in the middle go, ids change,
+        a header is missing, or another program left quotes, line ends or a mark that no sweep writes.
     """
     order = np.argsort(run_ids, kind="stable")
     rows, run_ids = rows[order], run_ids[order]
@@ -153,9 +157,12 @@ def kept_rows(
         series_starts=np.append(series.starts, 0)[groups],
         series_ends=np.append(series.ends, 0)[groups],
         counts=_counts(runs.status[rows]),
+        runs_are_canonical=runs.is_canonical,
+        series_are_canonical=series.is_canonical,
     )
     ends = None
-    if runs.columns is not None and series.header is not None and kept.has_written_ids:
+    are_whole = all(table.header is not None and table.is_canonical for table in (runs, series))
+    if are_whole and kept.has_written_ids:
         ends = _ends(runs, series, rows, groups[groups >= 0])
     return kept, ends
 

@@ -171,7 +171,7 @@ class SessionRecord(_Record, frozen=True):
         ran: Runs written.
         engine: Build that wrote them.
         host: Build of the program that called it, names and values of its own choice.
-        model_source: Build or hash of the model's own source.
+        model_source: Build of the model, or names and hashes of the files of its own source.
         runtime: What it ran on.
         rows: Ids of the runs it wrote; None when it did not come to say.
     """

@@ -5,17 +5,18 @@ Owns the list of what may differ: timings, clocks, builds and the machine. Compa
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Mapping
 
 import msgspec
 
-from henad_web.errors import ManifestError, OutputError
+from henad_web.errors import ManifestError
 from henad_web.output.names import LOCK, MANIFEST, PARTIAL, RUNS
 from henad_web.output.numbers import csv_line
-from henad_web.output.tables import NOTE, TIMINGS
+from henad_web.output.records import RecordReader
+from henad_web.output.table_reading import check_width
+from henad_web.output.tables import RunsColumns
 
 __all__ = ["masked", "masked_note"]
 
@@ -31,12 +32,13 @@ _FAULT = re.compile(
 def masked(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return `files`, name to content, in the form in which equal sweeps are byte for byte equal.
 
-    Of runs.csv the timings are emptied and notes end at the place of a fault; of the manifest the fields of
-    builds, machine and clocks, the path of the spec and its settings of speed are left out. Everything else stays
-    whole, but for the lock and for files that were being written, which are no results.
+    Of runs.csv the timings are emptied, notes end at the place of a fault, and quotes and line ends become those that a
+    sweep writes; of the manifest the fields of builds, machine and clocks, the path of the spec and its settings of
+    speed are left out. Everything else stays whole, but for the lock and for files that were being written, which are
+    no results.
 
     Raises:
-        OutputError: runs.csv is not a table of runs.
+        TableDamagedError: runs.csv is not a table of runs, or holds a record that is no row.
         ManifestError: manifest.json is not an object.
     """
     forms = {RUNS: _masked_runs, MANIFEST: _masked_manifest}
@@ -53,21 +55,19 @@ def masked_note(note: str) -> str:
 
 
 def _masked_runs(content: bytes) -> bytes:
-    records = csv.reader(io.StringIO(content.decode(), newline=""))
-    header = next(records, [])
-    if header[-1:] != [NOTE] or not set(TIMINGS) <= set(header):
-        raise OutputError(f"{RUNS} has a header that is not that of a sweep: {', '.join(header)}")
-    # The last column of that name is the timing: a parameter may be called the same.
-    timings = [len(header) - 1 - header[::-1].index(name) for name in TIMINGS]
-    lines = [csv_line(header)]
+    records = RecordReader(io.BytesIO(content), RUNS)
+    lines: list[bytes] = []
+    columns: RunsColumns | None = None
     for record in records:
-        for position in timings:
-            if position < len(record):
-                record[position] = ""
-        if len(record) == len(header):
-            record[-1] = masked_note(record[-1])
-        lines.append(csv_line(record))
-    return b"".join(lines)
+        fields = record.fields
+        columns = columns or RunsColumns.of(fields)
+        check_width(record, fields, columns.width)
+        if lines:
+            for position in columns.timings:
+                fields[position] = ""
+            fields[-1] = masked_note(fields[-1])
+        lines.append(csv_line(fields))
+    return b"".join([*lines, content[records.end :]])
 
 
 def _masked_manifest(content: bytes) -> bytes:

@@ -6,87 +6,108 @@ fills memory. Decides nothing about runs.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from henad_web.errors import OutputError
 from henad_web.explore.outcomes import RunStatus
+from henad_web.output.cells import cells_for
 from henad_web.output.names import RUNS
 from henad_web.output.numbers import csv_line, number_text
+from henad_web.output.records import RecordReader, TableRecord
 from henad_web.output.statistics import RunningStatistics
-from henad_web.output.table_reading import RunsColumns
-from henad_web.output.tables import MEASURED
+from henad_web.output.table_reading import check_width
+from henad_web.output.tables import MEASURED, RunsColumns, summary_header
 
 __all__ = ["PIECE_CELLS", "summary_table"]
 
 PIECE_CELLS = 2000
 """Cells of runs.csv that are read for a piece of the summary: about 1 ms natively and 3 ms in a page (measured)."""
 
-_STATISTICS = ("mean", "sd", "n", "ci95_low", "ci95_high")
-_FAILED = frozenset(status.value for status in RunStatus if status.is_failure)
 _STATUS, _TICKS = MEASURED.index("status"), MEASURED.index("ticks")
 
 
 def summary_table(runs: BinaryIO) -> Iterator[bytes]:
-    """Yield summary.csv, piece by piece, of the runs.csv that `runs` reads.
+    """Yield summary.csv, piece by piece, of the whole rows of the runs.csv that `runs` reads.
 
     A config has a row when it has at least one run there. `ok` counts the runs whose status is ok and
     `failed` the failures; every run that did not fail enters the statistics, in the order of the file, as far
     as its value is finite. A piece takes about `PIECE_CELLS` cells of runs.csv to make; it may be empty.
 
     Raises:
-        OutputError: `runs` is not the table of a sweep.
+        TableDamagedError: `runs` is not the table of a sweep, or a record of it is no row.
     """
-    text = io.TextIOWrapper(runs, encoding="utf-8", newline="")
-    try:
-        records = csv.reader(text, strict=True)
-        header = next(records, [])
-        columns = RunsColumns.of(header)
-        names = [f"{reducer}:{statistic}" for reducer in columns.reducers for statistic in _STATISTICS]
-        lines = [csv_line([*columns.config(header), "runs", "ok", "failed", "ticks:mean", *names])]
-        records_a_piece = max(1, PIECE_CELLS // columns.width)
-        row: _ConfigRow | None = None
-        for number, record in enumerate(records, start=1):
-            if len(record) != columns.width:
-                raise OutputError(f"{RUNS} has a record of {len(record)} fields, expected {columns.width}: {record}")
-            if row is None or record[1] != row.config_id:
-                lines += [] if row is None else [row.line()]
-                row = _ConfigRow(columns, record)
-            row.add(record)
-            if number % records_a_piece == 0:
-                yield b"".join(lines)
-                lines.clear()
-        lines += [] if row is None else [row.line()]
-        yield b"".join(lines)
-    finally:
-        text.detach()
+    records = iter(RecordReader(runs, RUNS))
+    header = next(records, None)
+    columns = RunsColumns.of([] if header is None else header.fields)
+    lines = [csv_line(summary_header(columns.config_names, columns.reducers))]
+    reader, records_a_piece = _RowReader(columns), max(1, PIECE_CELLS // columns.width)
+    config: _ConfigRow | None = None
+    for number, record in enumerate(records, start=1):
+        row = reader.row(record)
+        if config is None or row.config[0] != config.config_id:
+            lines += [] if config is None else [config.line()]
+            config = _ConfigRow(columns, row)
+        config.add(row)
+        if number % records_a_piece == 0:
+            yield b"".join(lines)
+            lines.clear()
+    lines += [] if config is None else [config.line()]
+    yield b"".join(lines)
+
+
+class _Row(NamedTuple):
+    """What of a row of runs.csv enters the statistics: its config, status, ticks and reducers, NaN for none."""
+
+    config: list[str]
+    status: RunStatus
+    ticks: int
+    reduced: list[float]
+
+
+class _RowReader:
+    """Reads rows of runs.csv."""
+
+    def __init__(self, columns: RunsColumns) -> None:
+        self._columns = columns
+        self._status, self._ticks = cells_for("status", "status", RUNS), cells_for("count", "ticks", RUNS)
+        self._reducers = [cells_for("number", name, RUNS) for name in columns.reducers]
+
+    def row(self, record: TableRecord) -> _Row:
+        columns, number, fields = self._columns, record.number, record.fields
+        check_width(record, fields, columns.width)
+        reduced = columns.reduced(fields)
+        try:
+            values = [cells.read(text) for cells, text in zip(self._reducers, reduced, strict=True)]
+        except ValueError:
+            values = [cells.value(text, number) for cells, text in zip(self._reducers, reduced, strict=True)]
+        return _Row(
+            columns.config(fields),
+            RunStatus(self._status.value(fields[columns.measured + _STATUS], number)),
+            self._ticks.value(fields[columns.measured + _TICKS], number),
+            values,
+        )
 
 
 class _ConfigRow:
     """The row of one config, in the making."""
 
-    def __init__(self, columns: RunsColumns, record: list[str]) -> None:
-        self.config_id = record[1]
-        self._columns, self._config = columns, columns.config(record)
+    def __init__(self, columns: RunsColumns, row: _Row) -> None:
+        self.config_id, self._config = row.config[0], row.config
         self._runs = self._ok = self._failed = 0
         self._ticks = RunningStatistics()
         self._folds = [RunningStatistics() for _ in columns.reducers]
 
-    def add(self, record: list[str]) -> None:
+    def add(self, row: _Row) -> None:
         """Take one run of the config."""
-        columns = self._columns
-        status = record[columns.measured + _STATUS]
         self._runs += 1
-        self._ok += status == RunStatus.OK
-        if status in _FAILED:
+        self._ok += row.status is RunStatus.OK
+        if row.status.is_failure:
             self._failed += 1
             return
-        self._ticks.push(float(record[columns.measured + _TICKS]))
-        for fold, text in zip(self._folds, columns.reduced(record), strict=True):
-            if text and math.isfinite(number := float(text)):
+        self._ticks.push(float(row.ticks))
+        for fold, number in zip(self._folds, row.reduced, strict=True):
+            if math.isfinite(number):
                 fold.push(number)
 
     def line(self) -> bytes:

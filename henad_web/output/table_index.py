@@ -6,8 +6,6 @@ is `kept`'s business.
 
 from __future__ import annotations
 
-import io
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -16,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.explore.outcomes import RunStatus
-from henad_web.output.names import RUNS, SERIES
-from henad_web.output.table_reading import RecordReader, RunRow, RunsColumns, TableDamagedError, read_run_rows
+from henad_web.output.table_reading import Int64s, RunsReader, SeriesReader, SeriesRows
+from henad_web.output.tables import LEADING, MEASURED, RunsLayout
 
-__all__ = ["STATUSES", "RunsIndex", "SeriesCadence", "SeriesIndex", "index_runs", "index_series"]
+__all__ = ["STATUSES", "Ints", "RunsIndex", "SeriesCadence", "SeriesIndex", "index_runs", "index_series"]
 
 STATUSES = tuple(RunStatus)
 """Statuses by the number an index gives them."""
 
-_CODES = {status: code for code, status in enumerate(STATUSES)}
 _BUILD_FAULT = "while building the model"
+_FAILED = np.array([status.is_failure for status in STATUSES])
 
-Ints = NDArray[np.int64]
+Ints = Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -35,8 +33,9 @@ class RunsIndex:
     """The rows of runs.csv in the order of the file; every array is ``(rows,)``.
 
     Attributes:
-        columns: Columns of the table, None without a whole header.
+        header: Columns of the table, None without a whole header.
         header_end: Offset behind the header.
+        is_canonical: Whether every byte is as a sweep writes it.
         run_ids: Id as written.
         config_ids: Config.
         reps: Replicate.
@@ -48,8 +47,9 @@ class RunsIndex:
         ends: Offset behind it.
     """
 
-    columns: RunsColumns | None
+    header: tuple[str, ...] | None
     header_end: int
+    is_canonical: bool
     run_ids: Ints
     config_ids: Ints
     reps: Ints
@@ -61,52 +61,45 @@ class RunsIndex:
     ends: Ints
 
 
-def index_runs(stream: BinaryIO | None) -> RunsIndex:
-    """Return the index of the runs.csv that `stream` reads, None for a file that is missing; a torn tail is left out.
+def index_runs(stream: BinaryIO, layout: RunsLayout) -> RunsIndex:
+    """Return the index of the runs.csv that `stream` reads; a torn tail is left out.
+
+    A table whose header is not that of `layout` has no rows here: what its columns are is all there is to say of it.
 
     Raises:
-        OutputError: It is not the runs.csv of a sweep.
         TableDamagedError: A record other than a torn last one is no row.
     """
-    records = RecordReader(io.BytesIO() if stream is None else stream)
-    columns, rows = read_run_rows(records)
-    header_end = records.end
-    lists = [array("q") for _ in range(8)]
-    keys = array("Q")
-    for row in rows:
-        for kept, number in zip(lists, _numbers(row), strict=True):
-            kept.append(number)
-        keys.append(_key(row))
-    run_ids, config_ids, reps, status, ticks, unbuilt, starts, ends = (np.array(kept, np.int64) for kept in lists)
+    reader = RunsReader(stream, layout)
+    parts = []
+    for batch in reader.batches() if reader.header in (None, layout.header) else ():
+        leading = dict(zip(LEADING, batch.columns, strict=False))
+        measured = dict(zip(MEASURED, batch.columns[layout.measured :], strict=False))
+        status = _codes(measured["status"])
+        keys = np.array([int(key, 16) for key in leading["run_key"].tolist()], np.uint64)
+        unbuilt = _unbuilt(status, measured["ticks"], batch.columns[-1])
+        ids = (leading["run_id"], leading["config_id"], leading["rep"])
+        parts.append((*ids, keys, status, measured["ticks"], unbuilt, batch.starts, batch.ends))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64)] * 9
+    names = ("run_ids", "config_ids", "reps", "keys", "status", "ticks", "unbuilt", "starts", "ends")
     return RunsIndex(
-        columns=columns,
-        header_end=header_end,
-        run_ids=run_ids,
-        config_ids=config_ids,
-        reps=reps,
-        keys=np.array(keys, np.uint64),
-        status=status,
-        ticks=ticks,
-        unbuilt=unbuilt.astype(np.bool_),
-        starts=starts,
-        ends=ends,
+        header=reader.header,
+        header_end=reader.header_end,
+        is_canonical=reader.is_canonical,
+        **dict(zip(names, columns, strict=True)),
     )
 
 
-def _numbers(row: RunRow) -> tuple[int, ...]:
-    refused = row.status is RunStatus.REFUSED and row.ticks == 0
-    unbuilt = row.status.is_failure and (refused or row.note.startswith(_BUILD_FAULT))
-    place = (row.record.start, row.record.end)
-    return (row.run_id, row.config_id, row.rep, _CODES[row.status], row.ticks, unbuilt, *place)
+def _codes(texts: NDArray[np.str_]) -> Ints:
+    """Return the position in `STATUSES` of each status."""
+    codes = np.zeros(len(texts), np.int64)
+    for code, status in enumerate(STATUSES):
+        codes[texts == status.value] = code
+    return codes
 
 
-def _key(row: RunRow) -> int:
-    try:
-        if len(row.run_key) == 16:
-            return int(row.run_key, 16)
-    except ValueError:
-        pass
-    raise TableDamagedError(RUNS, row.record.number, f"'{row.run_key}' where 16 hex digits belong")
+def _unbuilt(status: Ints, ticks: Ints, notes: NDArray[np.str_]) -> NDArray[np.bool_]:
+    refused = (status == STATUSES.index(RunStatus.REFUSED)) & (ticks == 0)
+    return np.asarray(_FAILED[status] & (refused | np.char.startswith(notes, _BUILD_FAULT)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,17 +140,19 @@ class SeriesIndex:
     Attributes:
         header: Columns of the table, None without a whole header.
         header_end: Offset behind the header.
+        is_canonical: Whether every byte is as a sweep writes it.
         run_ids: Id as written.
         rows: Rows of the group.
         last_ticks: Tick of its last row.
         regular: Whether all rows but the last stand at the warm-up and every `series_every` ticks from there, and the
-            last behind them.
+            last behind them; without a cadence, whether each stands behind the one before.
         starts: Offset of its first row.
         ends: Offset behind its last row.
     """
 
     header: tuple[str, ...] | None
     header_end: int
+    is_canonical: bool
     run_ids: Ints
     rows: Ints
     last_ticks: Ints
@@ -165,72 +160,94 @@ class SeriesIndex:
     starts: Ints
     ends: Ints
 
+    @property
+    def places(self) -> dict[int, int]:
+        """Position of each run; of one whose rows stand in several places, the last."""
+        return {run_id: place for place, run_id in enumerate(self.run_ids.tolist())}
 
-def index_series(stream: BinaryIO | None, cadence: SeriesCadence) -> SeriesIndex:
-    """Return the index of the series.csv that `stream` reads, None for a file that is missing; a torn tail is left out.
+
+def index_series(stream: BinaryIO, header: Sequence[str], cadence: SeriesCadence | None = None) -> SeriesIndex:
+    """Return the index of the series.csv that `stream` reads; a torn tail is left out.
+
+    A table with another header than `header` has no rows here: what its columns are is all there is to say of it.
 
     Raises:
         TableDamagedError: A record other than a torn last one is no row.
     """
-    header_line = b"" if stream is None else stream.readline()
-    if stream is None or not header_line.endswith(b"\n"):
-        return _series_index(None, 0, [array("q") for _ in range(6)])
-    header = tuple(header_line.decode(errors="replace").removeprefix("\ufeff").rstrip("\r\n").split(","))
-    groups = _Groups(cadence, len(header_line))
-    width = len(header)
-    for number, line in enumerate(stream, start=1):
-        if not line.endswith(b"\n"):
-            break
-        if line.count(b",") != width - 1:
-            raise TableDamagedError(SERIES, number, f"{line.count(b',') + 1} fields, expected {width}")
-        groups.add(number, line)
-    groups.close()
-    return _series_index(header, len(header_line), groups.lists)
-
-
-def _series_index(header: tuple[str, ...] | None, header_end: int, lists: Sequence[array[int]]) -> SeriesIndex:
-    run_ids, rows, last_ticks, regular, starts, ends = (np.array(kept, np.int64) for kept in lists)
+    reader = SeriesReader(stream)
+    groups = _Groups(cadence)
+    if reader.header == tuple(header):
+        for rows in reader.rows():
+            groups.add(rows)
     return SeriesIndex(
-        header=header,
-        header_end=header_end,
-        run_ids=run_ids,
-        rows=rows,
-        last_ticks=last_ticks,
-        regular=regular.astype(np.bool_),
-        starts=starts,
-        ends=ends,
+        header=reader.header,
+        header_end=reader.header_end,
+        is_canonical=reader.is_canonical,
+        regular=groups.regular(),
+        **groups.columns(),
     )
 
 
 class _Groups:
-    """Gathers rows into groups; on the path of every row of a series."""
+    """Gathers rows into groups, some neighbouring rows at a time."""
 
-    def __init__(self, cadence: SeriesCadence, start: int) -> None:
-        self.lists: list[array[int]] = [array("q") for _ in range(6)]
-        self._warmup, self._every = cadence.warmup, cadence.series_every
-        self._start = self._end = start
-        self._id_text = b""
-        self._rows, self._tick, self._is_regular = 0, -1, True
+    def __init__(self, cadence: SeriesCadence | None) -> None:
+        self._cadence = cadence
+        self._parts: list[tuple[NDArray[np.int64], ...]] = []
+        self._id, self._rows, self._tick = -1, 0, -1  # of the group that the next rows may go on with
 
-    def add(self, number: int, line: bytes) -> None:
-        id_text, tick_text, *_ = line.split(b",", 2)
-        if not (id_text.isdigit() and tick_text.strip().isdigit()):
-            raise TableDamagedError(SERIES, number, "no run id and tick at its start")
-        if id_text != self._id_text:
-            self.close()
-            self._id_text = id_text
-        tick = int(tick_text)
-        expected = self._warmup + (self._rows - 1) * self._every
-        if self._rows and self._tick != expected:  # only the last row may be off the cadence
-            self._is_regular = False
-        self._is_regular = self._is_regular and tick > self._tick
-        self._rows, self._tick = self._rows + 1, tick
-        self._end += len(line)
+    def add(self, rows: SeriesRows) -> None:
+        ids, ticks = rows.run_ids, rows.ticks
+        if not len(ids):
+            return
+        is_first = np.concatenate([[ids[0] != self._id], ids[1:] != ids[:-1]])
+        firsts = np.flatnonzero(np.concatenate([[True], is_first[1:]]))
+        counts = np.diff(np.append(firsts, len(ids)))
+        before = 0 if is_first[0] else self._rows
+        place = np.arange(len(ids)) - np.repeat(firsts, counts)
+        place[: counts[0]] += before
+        previous = np.concatenate([[-1 if is_first[0] else self._tick], ticks[:-1]])
+        previous[firsts[1:]] = -1
+        is_regular = np.logical_and.reduceat(self._fits(place, ticks, previous), firsts)
+        lasts = np.append(firsts[1:], len(ids)) - 1
+        starts = (ids[firsts], counts, ticks[lasts], is_regular.astype(np.int64), rows.starts[firsts], rows.ends[lasts])
+        self._parts.append(starts)
+        self._id, self._rows, self._tick = int(ids[-1]), int(place[-1]) + 1, int(ticks[-1])
 
-    def close(self) -> None:
-        if self._rows:
-            found = (int(self._id_text), self._rows, self._tick, self._is_regular, self._start, self._end)
-            for kept, number in zip(self.lists, found, strict=True):
-                kept.append(number)
-        self._start = self._end
-        self._rows, self._tick, self._is_regular = 0, -1, True
+    def _fits(self, place: Ints, ticks: Ints, previous: Ints) -> NDArray[np.bool_]:
+        """Return whether each row, the `place`-th of its group, stands behind the `previous` one as it must."""
+        behind = np.asarray(ticks > previous)
+        if self._cadence is None:
+            return behind
+        # Only the last row may be off the cadence: each row answers for the one before it.
+        expected = self._cadence.warmup + (place - 1) * self._cadence.series_every
+        return np.asarray(behind & ((place == 0) | (previous == expected)))
+
+    def columns(self) -> dict[str, NDArray[np.int64]]:
+        """Return the columns of an index, the parts of groups that stood in several blocks joined."""
+        ids, rows, ticks, _, starts, ends = self._joined()
+        firsts, lasts = _edges(ids)
+        return {
+            "run_ids": ids[firsts],
+            "rows": np.add.reduceat(rows, firsts) if len(firsts) else rows,
+            "last_ticks": ticks[lasts],
+            "starts": starts[firsts],
+            "ends": ends[lasts],
+        }
+
+    def regular(self) -> NDArray[np.bool_]:
+        """Return whether all parts of each group are regular."""
+        ids, _, _, regular, _, _ = self._joined()
+        firsts, _ = _edges(ids)
+        return np.minimum.reduceat(regular, firsts) > 0 if len(firsts) else np.zeros(0, np.bool_)
+
+    def _joined(self) -> list[Ints]:
+        return [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*self._parts, strict=True)] or [
+            np.zeros(0, np.int64)
+        ] * 6
+
+
+def _edges(ids: Ints) -> tuple[Ints, Ints]:
+    """Return the positions of the first and the last of each group of neighbouring equal `ids`."""
+    firsts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])[: len(ids)])
+    return firsts.astype(np.int64), (np.append(firsts[1:], len(ids))[: len(firsts)] - 1).astype(np.int64)

@@ -1,23 +1,42 @@
-"""The rows of runs.csv and series.csv.
+"""The tables of a sweep: every name in their headers, what a header must hold, and the bytes of a row.
 
-Owns their columns, in order, and the bytes of a row. Keeps no row and opens no file.
+Owns their columns, in order; no other module spells a header. Keeps no row and opens no file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from henad_web.errors import TableDamagedError
+from henad_web.output.names import RUNS
 from henad_web.output.numbers import column_texts, csv_field, csv_line, milliseconds_text, number_text
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome, Series
     from henad_web.explore.plan import Config, Plan
 
-__all__ = ["LEADING", "MEASURED", "NOTE", "TIMINGS", "RunsTable", "SeriesTable", "config_columns"]
+__all__ = [
+    "LEADING",
+    "MEASURED",
+    "NOTE",
+    "SERIES_LEADING",
+    "STATISTICS",
+    "SUMMARY_COUNTS",
+    "SUMMARY_LEADING",
+    "TIMINGS",
+    "RunsColumns",
+    "RunsLayout",
+    "RunsTable",
+    "SeriesTable",
+    "check_header",
+    "series_header",
+    "summary_header",
+]
 
 LEADING = ("run_id", "config_id", "block", "rep", "seed", "run_key")
-"""Columns before the parameters."""
+"""Columns of runs.csv before the parameters."""
 
 TIMINGS = ("build_ms", "wall_ms", "steps_per_s")
 """Columns that differ from one execution to the next."""
@@ -26,13 +45,159 @@ MEASURED = ("status", "stop_reason", "ticks", "population", *TIMINGS)
 """Columns between the actions and the reducers."""
 
 NOTE = "note"
-"""The last column."""
+"""The last column of runs.csv."""
+
+SERIES_LEADING = ("run_id", "tick")
+"""Columns of series.csv before the statistics."""
+
+SUMMARY_LEADING = LEADING[1:3]
+"""Columns of summary.csv before the parameters."""
+
+SUMMARY_COUNTS = ("runs", "ok", "failed")
+"""Columns of summary.csv behind the actions, before the mean of the ticks."""
+
+STATISTICS = ("mean", "sd", "n", "ci95_low", "ci95_high")
+"""What summary.csv says of each reducer, as ``REDUCER:mean`` and so on."""
+
+_ACTION = "action."
+_SUMMARY_TICKS = "ticks:mean"
 
 
-def config_columns(plan: Plan) -> tuple[str, ...]:
-    """Return the columns that tell a config: parameters in schema order, ``action.NAME`` of each action."""
-    params = [param.id for param in plan.schema.params]
-    return (*params, *(f"action.{action.label}" for action in plan.spec.actions))
+def series_header(stats: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a series.csv of the statistics `stats`."""
+    return (*SERIES_LEADING, *stats)
+
+
+def summary_header(configs: Sequence[str], reducers: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a summary.csv whose configs are told by the columns `configs`."""
+    statistics = [f"{reducer}:{statistic}" for reducer in reducers for statistic in STATISTICS]
+    return (*SUMMARY_LEADING, *configs, *SUMMARY_COUNTS, _SUMMARY_TICKS, *statistics)
+
+
+def check_header(table: str, header: Sequence[str], expected: Sequence[str]) -> None:
+    """Make sure that `header` is the one `expected` of `table`.
+
+    Raises:
+        TableDamagedError: It is another one; the first column that differs is named.
+    """
+    if tuple(header) == tuple(expected):
+        return
+    for came, wanted in zip(header, expected, strict=False):
+        if came != wanted:
+            raise TableDamagedError(table, 1, wanted, came=came, expected=f"the column '{wanted}'")
+    if len(header) > len(expected):
+        extra = header[len(expected)]
+        raise TableDamagedError(table, 1, extra, came=extra, expected="no further column")
+    wanted = expected[len(header)]
+    raise TableDamagedError(table, 1, wanted, came=None, expected=f"the column '{wanted}'")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsLayout:
+    """What the columns of one runs.csv must be.
+
+    Attributes:
+        param_kinds: Kind of each parameter by id, in schema order.
+        actions: Names of the action entries, in order; None when nothing tells, and the header must.
+        reducers: Reducer columns, in order.
+    """
+
+    param_kinds: Mapping[str, str]
+    actions: tuple[str, ...] | None
+    reducers: tuple[str, ...]
+
+    @classmethod
+    def of_plan(cls, plan: Plan, reducers: Sequence[str]) -> RunsLayout:
+        """Return the layout of the runs of `plan`."""
+        kinds = {param.id: str(param.kind) for param in plan.schema.params}
+        actions = tuple(action.label for action in plan.spec.actions)
+        return cls(param_kinds=kinds, actions=actions, reducers=tuple(reducers))
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """Columns that tell a config: parameters in schema order, ``action.NAME`` of each action."""
+        return (*self.param_kinds, *(f"{_ACTION}{name}" for name in self.actions or ()))
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The header a sweep writes."""
+        return (*LEADING, *self.configs, *MEASURED, *self.reducers, NOTE)
+
+    @property
+    def measured(self) -> int:
+        """Position of the first column behind the parameters and actions."""
+        return len(LEADING) + len(self.configs)
+
+    def checked(self, header: Sequence[str]) -> RunsLayout:
+        """Return the layout of `header`, made sure to be one of this layout.
+
+        Raises:
+            TableDamagedError: Another column stands where one is expected.
+        """
+        layout = self if self.actions is not None else self._with_actions_of(header)
+        check_header(RUNS, header, layout.header)
+        return layout
+
+    def _with_actions_of(self, header: Sequence[str]) -> RunsLayout:
+        names = []
+        for name in header[len(LEADING) + len(self.param_kinds) :]:
+            if not name.startswith(_ACTION):
+                break
+            names.append(name.removeprefix(_ACTION))
+        return replace(self, actions=tuple(names))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsColumns:
+    """Where things stand in a record of runs.csv, found from its end: a parameter may be called anything.
+
+    Attributes:
+        header: All columns.
+        measured: Position of the first column behind the parameters and actions.
+        reducers: Names of the reducer columns.
+    """
+
+    header: tuple[str, ...]
+    measured: int
+    reducers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, header: Sequence[str]) -> RunsColumns:
+        """Return the columns that `header` names.
+
+        Raises:
+            TableDamagedError: It is not the header of a sweep's runs.csv.
+        """
+        end = len(header) - 1 - header[::-1].index(MEASURED[-1]) if MEASURED[-1] in header else 0
+        measured = end + 1 - len(MEASURED)
+        found = (*header[: len(LEADING)], *header[max(measured, 0) : end + 1], *header[-1:])
+        if found != (*LEADING, *MEASURED, NOTE):
+            names = ", ".join((*LEADING, "...", *MEASURED, "...", NOTE))
+            raise TableDamagedError(RUNS, 1, came=", ".join(header), expected=f"the columns of a sweep: {names}")
+        return cls(header=tuple(header), measured=measured, reducers=tuple(header[end + 1 : -1]))
+
+    @property
+    def width(self) -> int:
+        """Fields of a record."""
+        return len(self.header)
+
+    @property
+    def config_names(self) -> tuple[str, ...]:
+        """Columns that tell a config: parameters in schema order, then ``action.NAME`` of each action."""
+        return self.header[len(LEADING) : self.measured]
+
+    @property
+    def timings(self) -> tuple[int, ...]:
+        """Positions of the columns that differ from one execution to the next."""
+        return tuple(self.measured + MEASURED.index(name) for name in TIMINGS)
+
+    def config(self, record: Sequence[str]) -> list[str]:
+        """Return config id, block, parameters and actions of `record`."""
+        return [*record[1:3], *record[len(LEADING) : self.measured]]
+
+    def reduced(self, record: Sequence[str]) -> Sequence[str]:
+        """Return the reducer cells of `record`."""
+        return record[self.measured + len(MEASURED) : -1]
 
 
 class RunsTable:
@@ -47,7 +212,7 @@ class RunsTable:
     def __init__(self, plan: Plan, reducer_columns: Sequence[str]) -> None:
         self._plan, self._reducers = plan, tuple(reducer_columns)
         self._config_id, self._config_text = -1, ("", "")
-        self.header = csv_line([*LEADING, *config_columns(plan), *MEASURED, *self._reducers, NOTE])
+        self.header = csv_line(RunsLayout.of_plan(plan, reducer_columns).header)
 
     def row(self, outcome: RunOutcome) -> bytes:
         """Return the row of `outcome`; a reducer that no sample qualified for is an empty field."""
@@ -91,7 +256,7 @@ class SeriesTable:
     __slots__ = ("header",)
 
     def __init__(self, stat_columns: Sequence[str]) -> None:
-        self.header = csv_line(["run_id", "tick", *stat_columns])
+        self.header = csv_line(series_header(stat_columns))
 
     def rows(self, run_id: int, series: Series) -> bytes:
         """Return the rows of one run in tick order, empty for an empty series."""

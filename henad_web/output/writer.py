@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from henad_web.errors import TableChangedError
+from henad_web.output.build import BuildRecord, files_of_source, model_source
 from henad_web.output.going_on import continued_manifest, kept_tables, ordered_tables, plan_places
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
-    from henad_web.output.build import BuildRecord
     from henad_web.output.earlier import EarlierResults
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
@@ -83,7 +83,7 @@ class ResultsWriter:
         engine: BuildRecord | None = None,
         earlier: EarlierResults | None = None,
     ) -> None:
-        self._store, self._wall_clock, self._plan, self._earlier = store, wall_clock, plan, earlier
+        self._store, self._wall_clock, self._entry, self._plan, self._earlier = store, wall_clock, entry, plan, earlier
         self._runs = RunsTable(plan, outline.reducer_columns)
         self._series = SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
@@ -145,7 +145,11 @@ class ResultsWriter:
         return lines
 
     def _go_on(self, earlier: EarlierResults) -> None:
-        self._manifest = continued_manifest(self._manifest, earlier)
+        *_, session = self._manifest.sessions
+        if not isinstance(session.model_source, BuildRecord):
+            names = [name for before in earlier.manifest.sessions for name in _file_names(before.model_source)]
+            session = replace(session, model_source=model_source(self._entry, session.model_source, names))
+        self._manifest = continued_manifest(replace(self._manifest, sessions=(session,)), earlier)
         self._counts, self._last_id = earlier.kept.counts, earlier.kept.last_id
         self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
 
@@ -190,7 +194,7 @@ class ResultsWriter:
         self._store.sync()
         if not self._is_in_order:
             headers = (self._runs.header, self._series.header)
-            self._store.rewrite(ordered_tables(self._store, self._plan, headers))
+            self._store.rewrite(ordered_tables(self._store, self._plan, self._manifest, headers))
             self._is_in_order = True
         with self._store.reader(RUNS) as runs:
             size = runs.seek(0, os.SEEK_END)
@@ -226,6 +230,8 @@ class ResultsWriter:
         *earlier, session = self._manifest.sessions
         if self._has_rows():
             session = replace(session, ran=self._ran, rows=self._written.spans())
+        if not isinstance(session.model_source, BuildRecord):  # runs may have imported more of the model
+            session = replace(session, model_source=model_source(self._entry, session.model_source))
         return replace(
             self._manifest,
             status=status,
@@ -248,3 +254,7 @@ class ResultsWriter:
 
     def _now(self) -> int:
         return int(self._wall_clock() * 1000)
+
+
+def _file_names(source: BuildRecord | str | None) -> list[str]:
+    return [name for name, _ in files_of_source(source)] if isinstance(source, str) else []

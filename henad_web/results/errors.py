@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from henad_web.errors import HenadError
+from henad_web.errors import ResultsError
 
 __all__ = [
     "ArchiveError",
-    "BadFieldError",
     "DuplicateFileError",
     "MissingColumnError",
     "MissingFileError",
     "ModelChangedError",
     "NeedsExtraError",
-    "ResultsError",
     "UnknownRunError",
 ]
-
-
-class ResultsError(HenadError):
-    """Results that cannot be read."""
 
 
 class DuplicateFileError(ResultsError):
@@ -52,23 +46,6 @@ class MissingColumnError(ResultsError):
     def __init__(self, table: str, column: str, came: Iterable[str]) -> None:
         self.table, self.column, self.came = table, column, tuple(came)
         super().__init__(f"{table} has no column '{column}'; its columns are {', '.join(self.came) or 'none'}")
-
-
-class BadFieldError(ResultsError):
-    """A field that no sweep writes there.
-
-    Attributes:
-        table: Name of the table.
-        record: Number of the record, from 1, which is the header.
-        column: Name of the column.
-        came: What stands there, None when the record ends before it.
-        expected: What may stand there, in words.
-    """
-
-    def __init__(self, table: str, record: int, column: str, *, came: str | None, expected: str) -> None:
-        self.table, self.record, self.column, self.came, self.expected = table, record, column, came, expected
-        found = "nothing" if came is None else repr(came)
-        super().__init__(f"{table}, record {record}, column '{column}': expected {expected}, got {found}")
 
 
 class UnknownRunError(ResultsError):

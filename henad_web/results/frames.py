@@ -112,7 +112,8 @@ def series_frame(results: RecordedResults) -> DataFrame:
 
     Raises:
         NeedsExtraError: pandas is not installed.
-        BadFieldError: A field of the table is no number.
+        TableDamagedError: A record of the table is none.
+        MissingFileError: There is no series.csv.
     """
     pandas = _library("pandas", "series_frame")
     keys, values = _long_series(results)
@@ -159,7 +160,8 @@ def to_dataset(results: RecordedResults) -> Dataset:
 
     Raises:
         NeedsExtraError: xarray is not installed.
-        BadFieldError: A field of series.csv is no number.
+        TableDamagedError: A record of series.csv is none.
+        MissingFileError: There is no series.csv.
     """
     xarray = _library("xarray", "to_xarray")
     grid = _Grid(results)

@@ -27,6 +27,7 @@ from henad_web.output.manifest import (
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.numbers import csv_line
 from henad_web.output.record import Counts
+from henad_web.output.records import canonical_records
 from henad_web.output.summary import summary_table
 from henad_web.results.provenance import ProvenanceWarning, merge_warnings
 from henad_web.results.shard_checks import ShardRows, checked_shards
@@ -130,6 +131,7 @@ def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
     order = np.argsort(np.concatenate([rows.run_ids for rows in kept]), kind="stable")
     spans = [_spans(rows, name) for rows in kept]
     starts, ends = (np.concatenate([span[side] for span in spans])[order].tolist() for side in (0, 1))
+    are_canonical = [rows.runs_are_canonical if name == RUNS else rows.series_are_canonical for rows in kept]
     headers = [shard.runs_header if name == RUNS else shard.series_header for shard in shards]
     yield csv_line(next(filter(None, headers)))
     with ExitStack() as stack:
@@ -140,7 +142,8 @@ def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
             stream = streams[owner]
             if stream is not None and end > start:
                 stream.seek(start)
-                yield stream.read(end - start)
+                rows = stream.read(end - start)
+                yield rows if are_canonical[owner] else canonical_records(rows, name)
 
 
 def _spans(rows: KeptRows, name: str) -> tuple[Ints, Ints]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from henad_web.output.build import BuildRecord
+from henad_web.output.build import BuildRecord, files_of_source
 from henad_web.output.manifest import Manifest, ManifestStatus, RuntimeRecord, SessionRecord
 from henad_web.output.spans import ids_in, span_text
 
@@ -107,7 +107,7 @@ def build_warnings(
     for role in BuildRole:
         other = next((session for session in wrote if not _same(role, session, current)), None)
         if other is not None:
-            warnings.append(BuildChanged(role, _build_text(role, other), _build_text(role, current)))
+            warnings.append(BuildChanged(role, *_build_texts(role, other, current)))
     here = platform_text(current.runtime)
     elsewhere = next((text for text in map(_platform_of, wrote) if text is not None and text != here), None)
     if elsewhere is not None and here is not None:
@@ -131,7 +131,7 @@ def merge_warnings(
     for role in BuildRole:
         other = next((session for session in sessions if not _same(role, sessions[0], session)), None)
         if other is not None:
-            texts = _build_text(role, sessions[0]), _build_text(role, other)
+            texts = _build_texts(role, sessions[0], other)
             warnings.append(BuildChanged(role, *texts, between_shards=True))
     platforms = list(dict.fromkeys(text for text in map(_platform_of, sessions) if text is not None))
     if len(platforms) > 1:
@@ -211,7 +211,36 @@ def _same(role: BuildRole, first: SessionRecord, second: SessionRecord) -> bool:
         return True
     if isinstance(mine, BuildRecord) and isinstance(other, BuildRecord):
         return same_build(mine, other)
+    if isinstance(mine, str) and isinstance(other, str):
+        return not _changed_files(mine, other)
     return mine == other
+
+
+def _changed_files(first: str, second: str) -> list[tuple[str, str]]:
+    """Return what each of two sources of a model says of the files in which they differ.
+
+    A file that one of them lacks says nothing: code imported only now and then. What is really new is imported by a
+    file that has changed.
+    """
+    mine, other = files_of_source(first), files_of_source(second)
+    if not mine or not other:
+        return [] if first == second else [(first, second)]
+    if 1 in (len(mine), len(other)):  # the module alone, and in earlier records by its last name alone
+        (name, digest), (other_name, other_digest) = mine[0], other[0]
+        is_same_name = name.rpartition("/")[2] == other_name.rpartition("/")[2]
+        is_same = is_same_name and digest == other_digest
+        return [] if is_same else [(f"{name} {digest}", f"{other_name} {other_digest}")]
+    there = dict(other)
+    return [(f"{name} {digest}", f"{name} {there[name]}") for name, digest in mine if there.get(name, digest) != digest]
+
+
+def _build_texts(role: BuildRole, first: SessionRecord, second: SessionRecord) -> tuple[str, str]:
+    """Return the builds of two sessions that differ, in words; of a model's own source only the files that changed."""
+    mine, other = first.model_source, second.model_source
+    if role is BuildRole.MODEL and isinstance(mine, str) and isinstance(other, str):
+        changed = _changed_files(mine, other)
+        return ", ".join(before for before, _ in changed), ", ".join(now for _, now in changed)
+    return _build_text(role, first), _build_text(role, second)
 
 
 def _build_text(role: BuildRole, session: SessionRecord) -> str:

@@ -16,6 +16,7 @@ import msgspec
 
 from henad_web.output.manifest import FORMAT
 from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
+from henad_web.output.tables import LEADING, SERIES_LEADING, SUMMARY_LEADING
 from henad_web.results.errors import DuplicateFileError, MissingFileError
 
 __all__ = ["Opener", "ResultFiles", "openers_of", "recognise", "usual_names"]
@@ -28,15 +29,15 @@ REQUIRED = (MANIFEST, RUNS)
 
 _HEAD_BYTES = 64
 
-_PREFIXES: Mapping[str, bytes] = {
-    RUNS: b"run_id,config_id,",
-    SERIES: b"run_id,tick,",
-    SUMMARY: b"config_id,block,",
-    "evaluations.csv": b"candidate_id,batch,",
-    "batches.csv": b"batch,evaluations,",
-    "generations.csv": b"generation,best,",
-    "best.csv": b"rank,candidate_id,",
-    "archive.csv": b"x_index,y_index,",
+_FIRST_NAMES: Mapping[str, tuple[str, ...]] = {
+    RUNS: LEADING[:2],
+    SERIES: SERIES_LEADING,
+    SUMMARY: SUMMARY_LEADING,
+    "evaluations.csv": ("candidate_id", "batch"),
+    "batches.csv": ("batch", "evaluations"),
+    "generations.csv": ("generation", "best"),
+    "best.csv": ("rank", "candidate_id"),
+    "archive.csv": ("x_index", "y_index"),
 }
 """How each table's header begins."""
 
@@ -146,16 +147,19 @@ def _kinds(name: str, opener: Opener) -> tuple[str, ...]:
     if not head:
         return (usual,) if usual in RESULT_NAMES else ()
     line, newline, _ = head.partition(b"\n")
+    # Names of columns that begin a header are plain words, so that quotes around them can be taken off unread.
+    line = line.rstrip(b"\r").replace(b'"', b"")
     whole = bool(newline) or len(head) >= _HEAD_BYTES
-    starts = tuple(part for part, prefix in _PREFIXES.items() if head.startswith(prefix))
+    begins = {part: ",".join(names).encode() for part, names in _FIRST_NAMES.items()}
+    starts = tuple(part for part, begin in begins.items() if (line + b",").startswith(begin + b","))
     if starts:
         return starts
     if usual == MANIFEST:  # whatever is wrong in it, it is what its name says
         return (MANIFEST,)
     if whole:
         # A table of series whose tick column was renamed is one with a wrong header.
-        return (SERIES,) if line.startswith(b"run_id,") else ()
-    torn = tuple(part for part, prefix in _PREFIXES.items() if prefix.startswith(line))
+        return (SERIES,) if line.startswith(f"{SERIES_LEADING[0]},".encode()) else ()
+    torn = tuple(part for part, begin in begins.items() if begin.startswith(line.rstrip(b",")))
     return (usual,) if usual in torn else torn
 
 

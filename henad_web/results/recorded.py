@@ -25,18 +25,19 @@ from henad_web.models import example_models
 from henad_web.output.manifest import Manifest, ManifestStatus
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.record import Counts, non_finite_line
-from henad_web.results.errors import ModelChangedError
+from henad_web.output.written_spec import layout_of, spec_of
+from henad_web.results.errors import MissingFileError, ModelChangedError
 from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replaying import Replay, ReplayPoint
 from henad_web.results.runs import RecordedRuns
 from henad_web.results.series import RecordedSeries, SeriesFile
 from henad_web.results.summary import RecordedSummary
-from henad_web.results.written_spec import layout_of, spec_of
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.model.state import ModelState
+    from henad_web.output.table_index import SeriesIndex
 
 __all__ = ["RecordedResults", "ResultStatus", "RunSeries"]
 
@@ -104,11 +105,10 @@ class RecordedResults:
         self._models = None if models is None else ModelSet.of(models)
         self.path, self.ignored = files.path, files.ignored
         self.manifest = Manifest.read(files.read(MANIFEST), path=files.path)
-        self._layout = layout_of(self.manifest)
         if self._has_ended:
             files.check_runs()
         with self.runs_reader()() as stream:
-            self.runs = RecordedRuns(stream, self._layout)
+            self.runs = RecordedRuns(stream, layout_of(self.manifest))
         self._series = SeriesFile(files.parts.get(SERIES), self.stat_columns)
         self._kept: dict[int, RecordedSeries] = {}
 
@@ -125,7 +125,7 @@ class RecordedResults:
     @property
     def value_columns(self) -> tuple[str, ...]:
         """Columns that tell a config: parameters, then ``action.NAME`` of each action."""
-        return (*self.runs.param_ids, *(f"action.{name}" for name in self.runs.actions))
+        return self.runs.layout.configs
 
     @property
     def status(self) -> ResultStatus:
@@ -158,6 +158,21 @@ class RecordedResults:
         """Runs of its part of the plan."""
         shard = self.manifest.shard
         return Shard(shard.index, shard.count).run_count(self.manifest.plan.runs)
+
+    @property
+    def has_series(self) -> bool:
+        """Whether there is a series.csv; without one, whatever asks for samples raises MissingFileError."""
+        return self._series.is_there
+
+    @property
+    def missing_line(self) -> str | None:
+        """What to tell whoever opened results that lack a part, None when nothing is missing."""
+        if self.has_series or not len(self.runs):
+            return None
+        return (
+            f"there is no {SERIES}: the samples of its {len(self.runs)} runs are not here; restore the file, or go on "
+            f"with the results to have those runs done again"
+        )
 
     @property
     def is_search(self) -> bool:
@@ -211,19 +226,20 @@ class RecordedResults:
             ResultsError: The table is not what a sweep writes.
         """
         opener = self._files.parts.get(SUMMARY) if self._has_ended else None
-        return RecordedSummary.read(opener, self.runs_reader(), self._layout)
+        return RecordedSummary.read(opener, self.runs_reader(), self.runs.layout)
 
     @property
     def held_series_count(self) -> int:
         """Runs whose series fit the budget: the first ones, up to the run where it runs out."""
-        return len(self._within(self._series_places(), self._budget))
+        return len(self._within(self._series_places(), self._budget)) if self.has_series else 0
 
     def series(self, run_id: int) -> RecordedSeries:
         """Return the samples kept of the run `run_id`, empty where the spec keeps none.
 
         Raises:
             UnknownRunError: There is no row of that run.
-            BadFieldError: A field is no number.
+            TableDamagedError: A record is not one that a sweep writes.
+            MissingFileError: There is no series.csv.
         """
         kept = self._kept.get(run_id)
         if kept is not None:
@@ -243,15 +259,16 @@ class RecordedResults:
 
         Raises:
             UnknownRunError: One of the runs has no row.
-            BadFieldError: A field is no number.
+            TableDamagedError: A record is not one that a sweep writes.
+            MissingFileError: There is no series.csv.
         """
         wanted = set(run_ids)
         for run_id in sorted(wanted):
             if not self.runs.holds(run_id):
                 self.runs.run(run_id)
-        order = [place for place in self._series_places() if int(self._series.index.run_ids[place]) in wanted]
+        ids = self._series_index.run_ids
+        order = [place for place in self._series_places() if int(ids[place]) in wanted]
         kept = self._within(order, budget)
-        ids = self._series.index.run_ids
         held = {int(ids[place]): self._series.read(place) for place in kept}
         for run_id in sorted(wanted - {int(ids[place]) for place in order}):
             held[run_id] = RecordedSeries.empty(self.stat_columns)
@@ -261,10 +278,10 @@ class RecordedResults:
         """Yield id and series of every run that has rows there, in the order of the file, keeping none.
 
         Raises:
-            BadFieldError: A field is no number.
+            TableDamagedError: A record is not one that a sweep writes.
+            MissingFileError: There is no series.csv.
         """
-        index = self._series.index
-        ids = index.run_ids.tolist()
+        ids = self._series_index.run_ids.tolist()
         for run_id, series in zip(ids, self._series.read_stretch(0, len(ids)), strict=True):
             if self.runs.holds(run_id):
                 yield run_id, series
@@ -340,21 +357,27 @@ class RecordedResults:
     def _has_ended(self) -> bool:
         return self.manifest.status not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
 
+    @property
+    def _series_index(self) -> SeriesIndex:
+        if self.missing_line is not None:
+            raise MissingFileError([SERIES], self._files.names, self.path)
+        return self._series.index
+
     @cached_property
     def _places(self) -> dict[int, int]:
-        return self._series.index.places
+        return self._series_index.places
 
     def _series_places(self) -> list[int]:
         # Rows of a run without a row of its own are what a killed sweep leaves; they count for nothing.
-        return [place for place, run_id in enumerate(self._series.index.run_ids.tolist()) if self.runs.holds(run_id)]
+        return [place for place, run_id in enumerate(self._series_index.run_ids.tolist()) if self.runs.holds(run_id)]
 
     @cached_property
     def _held(self) -> frozenset[int]:
-        ids = self._series.index.run_ids
+        ids = self._series_index.run_ids
         return frozenset(int(ids[place]) for place in self._within(self._series_places(), self._budget))
 
     def _within(self, places: list[int], budget: int | None) -> list[int]:
         if budget is None:
             return places
-        sizes = self._series.index.rows[places] * (len(self.stat_columns) + 1) * 8
+        sizes = self._series_index.rows[places] * (len(self.stat_columns) + 1) * 8
         return places[: int(np.searchsorted(np.cumsum(sizes), budget, side="right"))]

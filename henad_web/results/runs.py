@@ -1,6 +1,6 @@
 """The rows of runs.csv as typed columns, and each row as a record.
 
-Owns which type a column has and the checks of its cells. A torn last row is no row; the file is not repaired.
+Owns how columns and rows are asked for. A torn last row is no row; the file is not repaired.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.errors import TableDamagedError
 from henad_web.explore.outcomes import PlannedRun, RunStatus, StopReason
 from henad_web.output.names import RUNS
 from henad_web.output.spans import span_text
-from henad_web.output.table_reading import RecordReader
-from henad_web.output.tables import LEADING, MEASURED, NOTE, TIMINGS
-from henad_web.results.cells import Cells, cells_for
-from henad_web.results.errors import BadFieldError, MissingColumnError, UnknownRunError
+from henad_web.output.table_reading import RunsReader
+from henad_web.output.tables import LEADING, MEASURED, NOTE, TIMINGS, RunsLayout
+from henad_web.results.errors import MissingColumnError, UnknownRunError
 
-__all__ = ["RecordedRun", "RecordedRuns", "RunsLayout"]
+__all__ = ["RecordedRun", "RecordedRuns"]
 
 _BATCH = 16384
-"""Rows held as text at once."""
+"""Rows made into records at once."""
 
 Column = NDArray[Any]
 
@@ -65,56 +65,6 @@ class RecordedRun:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunsLayout:
-    """What the columns of one runs.csv must be.
-
-    Attributes:
-        param_kinds: Kind of each parameter by id, in schema order, as the manifest's schema says.
-        actions: Names of the action entries, in order; None when the manifest does not tell.
-        reducers: Reducer columns, in order.
-    """
-
-    param_kinds: Mapping[str, str]
-    actions: tuple[str, ...] | None
-    reducers: tuple[str, ...]
-
-    def header(self) -> list[str]:
-        """Return the header a sweep writes."""
-        actions = [f"action.{name}" for name in self.actions or ()]
-        return [*LEADING, *self.param_kinds, *actions, *MEASURED, *self.reducers, NOTE]
-
-    def checked(self, header: Sequence[str]) -> list[str]:
-        """Return `header`, made sure to be one of this layout.
-
-        Raises:
-            MissingColumnError: A column that every runs.csv has is not there.
-            BadFieldError: Another column stands where one is expected.
-        """
-        for name in (*LEADING, *MEASURED, NOTE):
-            if name not in header:
-                raise MissingColumnError(RUNS, name, header)
-        layout = self if self.actions is not None else self._with_actions_of(header)
-        expected = layout.header()
-        for position, name in enumerate(expected):
-            came = header[position] if position < len(header) else None
-            if came != name:
-                raise BadFieldError(RUNS, 1, name, came=came, expected=f"the column '{name}'")
-        if len(header) > len(expected):
-            extra = header[len(expected)]
-            raise BadFieldError(RUNS, 1, extra, came=extra, expected="no further column")
-        return expected
-
-    def _with_actions_of(self, header: Sequence[str]) -> RunsLayout:
-        start = len(LEADING) + len(self.param_kinds)
-        names = []
-        for name in header[start:]:
-            if not name.startswith("action."):
-                break
-            names.append(name.removeprefix("action."))
-        return RunsLayout(param_kinds=self.param_kinds, actions=tuple(names), reducers=self.reducers)
-
-
 class RecordedRuns:
     """Every whole row of runs.csv: columns by name, rows by run id, in the order of the file.
 
@@ -127,6 +77,7 @@ class RecordedRuns:
         param_ids: Ids of the parameters.
         actions: Names of the action entries.
         reducers: Names of the reducer columns.
+        layout: What the columns are.
         torn_bytes: Bytes after the last whole row.
     """
 
@@ -134,24 +85,17 @@ class RecordedRuns:
         """Read the table in `stream`.
 
         Raises:
-            MissingColumnError: A column is not there.
-            BadFieldError: A header or field is not what a sweep writes.
+            TableDamagedError: A header or field is not what a sweep writes.
         """
-        reader = RecordReader(stream)
-        records = iter(reader)
-        first = next(records, None)
-        header = layout.header() if first is None else layout.checked(first.fields)
-        self.columns = tuple(header)
+        reader = RunsReader(stream, layout)
+        self.layout = layout = reader.layout()
+        self.columns = layout.header
         self.param_ids, self.reducers = tuple(layout.param_kinds), layout.reducers
-        end = len(header) - len(layout.reducers) - len(MEASURED) - 1
-        actions = header[len(LEADING) + len(layout.param_kinds) : end]
-        self.actions = tuple(name.removeprefix("action.") for name in actions)
-        kinds = [*_LEADING_KINDS, *layout.param_kinds.values(), *["tick"] * len(actions), *_MEASURED_KINDS]
-        kinds += [*["number"] * len(layout.reducers), "text"]
-        cells = [cells_for(kind, name, RUNS) for kind, name in zip(kinds, header, strict=True)]
-        self._data = _read_columns(records, cells)
+        self.actions = layout.actions or ()
+        parts = [batch.columns for batch in reader.batches()]
+        self._data = [np.concatenate(column) for column in zip(*parts, strict=True)]
         self.torn_bytes = reader.torn_bytes
-        self._measured = end
+        self._measured = layout.measured
         self._names = self._name_positions()
         self._rows = {int(run_id): row for row, run_id in enumerate(self["run_id"])}
         if len(self._rows) != len(self):
@@ -277,41 +221,9 @@ class RecordedRuns:
         )
 
 
-_LEADING_KINDS = ("count", "count", "count", "count", "seed", "key")
-_MEASURED_KINDS = ("status", "stop_reason", "count", "count", *["number"] * len(TIMINGS))
-
-
-def _read_columns(records: Iterator[Any], cells: Sequence[Cells]) -> list[Column]:
-    batches: list[list[Column]] = [[cell.array([], 0) for cell in cells]]
-    rows: list[list[str]] = []
-    first = 2
-    for record in records:
-        fields = record.fields
-        if len(fields) != len(cells):
-            _refuse_width(record.number + 1, fields, cells)
-        rows.append(fields)
-        if len(rows) == _BATCH:
-            batches.append(_columns_of(rows, cells, first))
-            first, rows = first + len(rows), []
-    if rows:
-        batches.append(_columns_of(rows, cells, first))
-    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
-
-
-def _columns_of(rows: list[list[str]], cells: Sequence[Cells], first: int) -> list[Column]:
-    return [cell.array(texts, first) for cell, texts in zip(cells, zip(*rows, strict=True), strict=True)]
-
-
-def _refuse_width(record: int, fields: Sequence[str], cells: Sequence[Cells]) -> None:
-    if len(fields) < len(cells):
-        raise BadFieldError(RUNS, record, cells[len(fields)].column, came=None, expected=f"{len(cells)} fields")
-    extra = fields[len(cells)]
-    raise BadFieldError(RUNS, record, NOTE, came=extra, expected=f"{len(cells)} fields")
-
-
 def _refuse_twice(run_ids: list[int]) -> None:
     seen: set[int] = set()
     for row, run_id in enumerate(run_ids):
         if run_id in seen:
-            raise BadFieldError(RUNS, row + 2, "run_id", came=str(run_id), expected="each run once")
+            raise TableDamagedError(RUNS, row + 2, "run_id", came=str(run_id), expected="each run once")
         seen.add(run_id)

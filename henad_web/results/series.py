@@ -1,33 +1,32 @@
-"""series.csv read back run by run: where each run's rows stand, and the rows as arrays.
+"""series.csv read back run by run.
 
-Owns the index of the file and the parsing of its rows. Keeps nothing but the index: a caller decides what stays in
-memory. Knows nothing of rows that runs.csv lacks.
+Owns the reading of a run's rows at the place that the index of the file tells. Keeps nothing but the index: a caller
+decides what stays in memory. Knows nothing of rows that runs.csv lacks.
 """
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.errors import TableDamagedError
 from henad_web.output.names import SERIES
-from henad_web.output.table_reading import RecordReader
-from henad_web.results.errors import BadFieldError, MissingColumnError, MissingFileError
+from henad_web.output.records import canonical_records
+from henad_web.output.table_index import SeriesIndex, index_series
+from henad_web.output.table_reading import SeriesReader, series_numbers
+from henad_web.output.tables import check_header, series_header
+from henad_web.results.errors import MissingColumnError
 
-__all__ = ["RecordedSeries", "SeriesFile", "SeriesIndex"]
+__all__ = ["RecordedSeries", "SeriesFile"]
 
 _BLOCK_BYTES = 4 << 20
 """Bytes read at once."""
-
-_NEWLINE, _COMMA, _ZERO = 10, 44, 48
-_MOST_DIGITS = 18
-_EMPTY_CELL = re.compile(rb",(?=[,\n])")
 
 Int64s = NDArray[np.int64]
 
@@ -66,60 +65,39 @@ class RecordedSeries:
         return self.values[:, self.columns.index(column)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SeriesIndex:
-    """Where the rows of each run stand, in the order of the file.
-
-    Attributes:
-        run_ids: Run of each stretch, int64 ``(runs,)``.
-        starts: Offset of its first byte.
-        ends: Offset behind its last line feed.
-        rows: Number of its rows.
-    """
-
-    run_ids: Int64s
-    starts: Int64s
-    ends: Int64s
-    rows: Int64s
-
-    @property
-    def places(self) -> dict[int, int]:
-        """Position of each run."""
-        return {run_id: place for place, run_id in enumerate(self.run_ids.tolist())}
-
-
 class SeriesFile:
     """series.csv behind an opener, its header checked.
 
     Args:
-        open_file: Opens the file; None for a folder without one.
+        open_file: Opens the file; None for results without one, which have no rows then.
         columns: Stat columns it must have.
 
+    Attributes:
+        is_there: Whether there is such a file.
+
     Raises:
-        MissingColumnError: It has no run_id or tick.
-        BadFieldError: Its stat columns are others.
+        TableDamagedError: Its columns are others.
     """
 
     def __init__(self, open_file: Callable[[], BinaryIO] | None, columns: tuple[str, ...]) -> None:
-        self._open, self.columns = open_file, columns
-        self._start = self._check_header()
+        self.is_there = open_file is not None
+        self._open, self.columns = open_file or BytesIO, columns
+        self._header = series_header(columns)
+        if open_file is not None:
+            with open_file() as stream:
+                header = SeriesReader(stream).header
+            if header is not None:
+                check_header(SERIES, header, self._header)
 
     @cached_property
     def index(self) -> SeriesIndex:
         """Where each run's rows stand; the first access reads the file once. A torn last row is left out.
 
         Raises:
-            BadFieldError: A row has no run id, or the rows of a run stand in two places.
+            TableDamagedError: A record is no row, or the rows of a run stand in two places.
         """
-        parts = list(self._stretches())
-        if not parts:
-            return SeriesIndex(*[np.zeros(0, np.int64)] * 4)
-        ids, starts, ends, rows = map(np.concatenate, zip(*parts, strict=True))
-        # A run whose rows pass the end of a block stands there in two parts.
-        first = np.concatenate([[True], ids[1:] != ids[:-1]])
-        last = np.concatenate([first[1:], [True]])
-        group = np.flatnonzero(first)
-        index = SeriesIndex(ids[first], starts[first], ends[last], np.add.reduceat(rows, group))
+        with self._open() as stream:
+            index = index_series(stream, self._header)
         _refuse_scattered(index)
         return index
 
@@ -127,7 +105,7 @@ class SeriesFile:
         """Return the rows of the run at `place` of the index.
 
         Raises:
-            BadFieldError: A field is no number.
+            TableDamagedError: The file has changed since it was indexed.
         """
         return next(self.read_stretch(place, place + 1))
 
@@ -135,122 +113,31 @@ class SeriesFile:
         """Yield the rows of each run at the places `first` to `end` - 1, reading a few megabytes at a time.
 
         Raises:
-            BadFieldError: A field is no number.
+            TableDamagedError: The file has changed since it was indexed.
         """
         index = self.index
         while first < end:
             limit = int(index.starts[first]) + _BLOCK_BYTES
             after = max(first + 1, min(end, int(np.searchsorted(index.ends, limit, side="right"))))
-            start, stop = int(index.starts[first]), int(index.ends[after - 1])
-            before = int(index.rows[:first].sum())
-            ticks, values = self._parse(self._bytes(start, stop), before + 2)
+            ticks, values = self._parsed(first, after)
             cuts = np.cumsum(index.rows[first : after - 1])
             for part_ticks, part_values in zip(np.split(ticks, cuts), np.split(values, cuts), strict=True):
                 yield RecordedSeries(part_ticks, part_values, self.columns)
             first = after
 
-    def _bytes(self, start: int, stop: int) -> bytes:
-        with self._opened() as stream:
-            stream.seek(start)
-            return stream.read(stop - start)
-
-    def _opened(self) -> BinaryIO:
-        if self._open is None:
-            raise MissingFileError([SERIES], [])
-        return self._open()
-
-    def _check_header(self) -> int:
-        if self._open is None:
-            return 0
+    def _parsed(self, first: int, after: int) -> tuple[Int64s, NDArray[np.float64]]:
+        index = self.index
+        start, stop = int(index.starts[first]), int(index.ends[after - 1])
         with self._open() as stream:
-            header = next(iter(RecordReader(stream)), None)
-        if header is None:
-            return 0
-        names = header.fields
-        for name in ("run_id", "tick"):
-            if name not in names:
-                raise MissingColumnError(SERIES, name, names)
-        expected = ["run_id", "tick", *self.columns]
-        for position in range(max(len(names), len(expected))):
-            came = names[position] if position < len(names) else None
-            wanted = expected[position] if position < len(expected) else None
-            if came != wanted:
-                allowed = "no further column" if wanted is None else f"the column '{wanted}'"
-                raise BadFieldError(SERIES, 1, wanted or came or "", came=came, expected=allowed)
-        return header.end
-
-    def _stretches(self) -> Iterator[tuple[Int64s, Int64s, Int64s, Int64s]]:
-        """Yield ids, starts, ends and row counts of the stretches of equal run ids, block by block."""
-        if not self._start:
-            return
-        with self._opened() as stream:
-            stream.seek(self._start)
-            offset, held, record = self._start, b"", 2
-            while block := stream.read(_BLOCK_BYTES):
-                block = held + block
-                whole = block.rfind(b"\n") + 1
-                held = block[whole:]
-                if whole:
-                    ids, starts, ends = _rows_of(block[:whole], record)
-                    first = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])).astype(np.int64)
-                    last = np.concatenate([first[1:], [len(ids)]]) - 1
-                    yield ids[first], starts[first] + offset, ends[last] + offset, last - first + 1
-                    offset, record = offset + whole, record + len(ids)
-
-    def _parse(self, data: bytes, record: int) -> tuple[Int64s, NDArray[np.float64]]:
-        filled = _EMPTY_CELL.sub(b",nan", data)
-        count = len(self.columns)
-        row = np.dtype(
-            [("run_id", np.int64), ("tick", np.int64), *([("values", np.float64, (count,))] if count else [])]
-        )
-        try:
-            table = np.loadtxt(io.StringIO(filled.decode("ascii")), row, delimiter=",", comments=None, ndmin=1)
-        except (ValueError, UnicodeDecodeError):
-            self._refuse(data, record)
-            raise
-        values = table["values"] if count else np.zeros((len(table), 0))
-        return table["tick"].copy(), np.ascontiguousarray(values)
-
-    def _refuse(self, data: bytes, record: int) -> None:
-        """Name the first field of `data` that is none."""
-        names = ("run_id", "tick", *self.columns)
-        for number, line in enumerate(data.decode(errors="replace").splitlines(), start=record):
-            fields = line.split(",")
-            if len(fields) != len(names):
-                place = min(len(fields), len(names) - 1)
-                came = fields[len(names)] if len(fields) > len(names) else None
-                raise BadFieldError(SERIES, number, names[place], came=came, expected=f"{len(names)} fields")
-            _refuse_fields(fields, names, number)
-
-
-def _refuse_fields(fields: Sequence[str], names: Sequence[str], record: int) -> None:
-    for place, (field, name) in enumerate(zip(fields, names, strict=True)):
-        read, expected = (int, "a whole number") if place < 2 else (float, "a number or nothing")
-        try:
-            read(field or "nan" if place >= 2 else field)
-        except ValueError as error:
-            raise BadFieldError(SERIES, record, name, came=field, expected=expected) from error
-
-
-def _rows_of(block: bytes, record: int) -> tuple[Int64s, Int64s, Int64s]:
-    """Return run id, start and end of each row of `block`, whole rows the first of which is `record`."""
-    letters = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(letters == _NEWLINE).astype(np.int64) + 1
-    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-    commas = np.append(np.flatnonzero(letters == _COMMA), len(letters)).astype(np.int64)
-    lengths = commas[np.searchsorted(commas, starts)] - starts
-    wrong = (lengths < 1) | (lengths > _MOST_DIGITS) | (starts + lengths >= ends)
-    ids = np.zeros(len(starts), np.int64)
-    for place in range(int(lengths[~wrong].max(initial=0))):
-        inside = ~wrong & (place < lengths)
-        digits = letters[starts[inside] + place].astype(np.int64) - _ZERO
-        ids[inside] = ids[inside] * 10 + digits
-        wrong[inside] |= (digits < 0) | (digits > 9)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        line = block[starts[row] : ends[row] - 1].decode(errors="replace")
-        raise BadFieldError(SERIES, record + row, "run_id", came=line.split(",")[0], expected="a whole number")
-    return ids, starts, ends
+            stream.seek(start)
+            data = stream.read(stop - start)
+        number = int(index.rows[:first].sum()) + 2
+        if not index.is_canonical:
+            data = canonical_records(data, SERIES, number)
+        ticks, values = series_numbers(data, self._header, number)
+        if len(ticks) != int(index.rows[first:after].sum()):
+            raise TableDamagedError(SERIES, number, came=None, expected="the rows that stood there a moment ago")
+        return ticks, values
 
 
 def _refuse_scattered(index: SeriesIndex) -> None:
@@ -262,4 +149,4 @@ def _refuse_scattered(index: SeriesIndex) -> None:
     place = int(np.argmax(is_again))
     record = int(index.rows[:place].sum()) + 2
     came = str(index.run_ids[place])
-    raise BadFieldError(SERIES, record, "run_id", came=came, expected="the rows of each run in one place")
+    raise TableDamagedError(SERIES, record, "run_id", came=came, expected="the rows of each run in one place")

@@ -25,7 +25,8 @@ from henad_web.output.refusals import (
     RunIdDiffersError,
     SameShardError,
 )
-from henad_web.output.tables import LEADING, MEASURED, NOTE
+from henad_web.output.tables import series_header
+from henad_web.output.written_spec import layout_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,21 +118,19 @@ def _facts(manifest: Manifest) -> dict[str, object]:
 
 def _rows_of(reader: ResultsReader, manifest: Manifest) -> ShardRows:
     path, cadence = str(reader.path), cadence_of(parse_spec_document(manifest.spec))
-    runs, series = read_indexes(reader, cadence)
-    series_header = ("run_id", "tick", *manifest.columns.stats)
-    runs_header = () if runs.columns is None else runs.columns.header
-    if runs.columns is not None:
-        tail = (*MEASURED, *manifest.columns.reducers, NOTE)
-        if runs_header[-len(tail) :] != tail:
-            expected = (*LEADING, *runs.columns.config_names, *tail)
-            raise ColumnsDifferError(path, RUNS, expected=expected, found=runs_header)
-    if series.header is not None and series.header != series_header:
-        raise ColumnsDifferError(path, SERIES, expected=series_header, found=series.header)
+    layout, stats = layout_of(manifest), manifest.columns.stats
+    runs, series = read_indexes(reader, layout, stats, cadence)
+    headers = ((RUNS, layout.header, runs.header), (SERIES, series_header(stats), series.header))
+    for table, expected, found in headers:
+        if found not in (None, expected):
+            raise ColumnsDifferError(path, table, expected=expected, found=found or ())
     _check_rows(runs, manifest, path)
     whole, group = whole_series(runs, series, cadence)
     rows = np.flatnonzero(whole).astype(np.int64)
     kept, _ = kept_rows(runs, series, group, rows, runs.run_ids[rows])
-    return ShardRows(reader=reader, manifest=manifest, kept=kept, runs_header=runs_header, series_header=series_header)
+    return ShardRows(
+        reader=reader, manifest=manifest, kept=kept, runs_header=runs.header or (), series_header=series_header(stats)
+    )
 
 
 def _check_rows(runs: RunsIndex, manifest: Manifest, path: str) -> None:

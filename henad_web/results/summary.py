@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.output.cells import cells_for
 from henad_web.output.names import SUMMARY
 from henad_web.output.numbers import csv_line
 from henad_web.output.record import non_finite_runs
+from henad_web.output.records import RecordReader
 from henad_web.output.summary import summary_table
-from henad_web.output.table_reading import RecordReader
-from henad_web.results.cells import Cells, cells_for
-from henad_web.results.errors import BadFieldError, MissingColumnError
+from henad_web.output.table_reading import check_width
+from henad_web.output.tables import SUMMARY_COUNTS, SUMMARY_LEADING, RunsLayout, check_header, summary_header
+from henad_web.results.errors import MissingColumnError
 from henad_web.results.recognition import Opener
-from henad_web.results.runs import RunsLayout
 
 __all__ = ["RecordedSummary"]
-
-_COUNTS = ("runs", "ok", "failed")
 
 
 class RecordedSummary:
@@ -39,26 +38,28 @@ class RecordedSummary:
         """Return the summary that `opener` opens; where there is none, that of the whole rows of `runs`.
 
         Raises:
-            ResultsError: The table is not what a sweep writes.
-            OutputError: `runs` is not the table of a sweep.
+            TableDamagedError: The table, or that of the runs, is not what a sweep writes.
         """
         content = _made_from(runs, layout) if opener is None else _content_of(opener)
-        header, *rows = [record.fields for record in RecordReader(io.BytesIO(content))] or [[]]
-        if header[:2] != ["config_id", "block"]:
-            raise MissingColumnError(SUMMARY, "block" if header[:1] == ["config_id"] else "config_id", header)
-        cells = _cells(header, layout)
-        for number, row in enumerate(rows, start=2):
-            if len(row) != len(header):
-                column = header[min(len(row), len(header) - 1)]
-                raise BadFieldError(SUMMARY, number, column, came=None, expected=f"{len(header)} fields")
+        records = iter(RecordReader(io.BytesIO(content), SUMMARY))
+        first = next(records, None)
+        header = summary_header(layout.configs, layout.reducers)
+        check_header(SUMMARY, [] if first is None else first.fields, header)
+        rows = []
+        for record in records:
+            rows.append(record.fields)
+            check_width(record, rows[-1], len(header))
         texts = list(zip(*rows, strict=True)) or [()] * len(header)
-        counts_at = len(header) - _statistics_of(layout) - len(_COUNTS)
+        kinds = [*["count"] * len(SUMMARY_LEADING), *layout.param_kinds.values(), *["tick"] * len(layout.actions or ())]
+        counts_at = len(kinds)
+        kinds += [*["count"] * len(SUMMARY_COUNTS), *["number"] * (len(header) - counts_at - len(SUMMARY_COUNTS))]
+        cells = [cells_for(kind, name, SUMMARY) for kind, name in zip(kinds, header, strict=True)]
         return cls(header, [cell.array(column, 2) for cell, column in zip(cells, texts, strict=True)], counts_at)
 
     @property
     def non_finite(self) -> NDArray[np.int64]:
         """Runs of each config that met a value which is not finite and count in its statistics; ``(configs,)``."""
-        runs, ok, failed = self._data[self._counts_at : self._counts_at + len(_COUNTS)]
+        runs, ok, failed = self._data[self._counts_at : self._counts_at + len(SUMMARY_COUNTS)]
         return non_finite_runs(runs, ok, failed)
 
     def __len__(self) -> int:
@@ -88,21 +89,6 @@ class RecordedSummary:
         return ((name, self[name]) for name in self.keys())
 
 
-def _cells(header: Sequence[str], layout: RunsLayout) -> list[Cells]:
-    params = list(layout.param_kinds.values())
-    numbers = _statistics_of(layout)
-    actions = len(header) - 2 - len(params) - len(_COUNTS) - numbers
-    if actions < 0:
-        raise MissingColumnError(SUMMARY, "ticks:mean", header)
-    kinds = ["count", "count", *params, *["tick"] * actions, *["count"] * len(_COUNTS), *["number"] * numbers]
-    return [cells_for(kind, name, SUMMARY) for kind, name in zip(kinds, header, strict=True)]
-
-
-def _statistics_of(layout: RunsLayout) -> int:
-    # From the end, since a parameter may be called anything: five statistics a reducer behind the mean of the ticks.
-    return 1 + 5 * len(layout.reducers)
-
-
 def _content_of(opener: Opener) -> bytes:
     with opener() as stream:
         return stream.read()
@@ -110,8 +96,6 @@ def _content_of(opener: Opener) -> bytes:
 
 def _made_from(runs: Opener, layout: RunsLayout) -> bytes:
     content = _content_of(runs)
-    reader = RecordReader(io.BytesIO(content))
-    for _ in reader:
-        pass
-    whole = content[: reader.end] or csv_line(layout.header())
+    # Of a table without a whole header there is nothing to sum up.
+    whole = content if b"\n" in content else csv_line(layout.header)
     return b"".join(summary_table(io.BytesIO(whole)))

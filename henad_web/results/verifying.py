@@ -6,7 +6,7 @@ fault, and all of its series. Writes nothing and never touches the files.
 
 from __future__ import annotations
 
-import csv
+import io
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,8 @@ from henad_web.model.params import ParamKind
 from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.numbers import number_text
-from henad_web.output.tables import LEADING, MEASURED, TIMINGS, RunsTable
+from henad_web.output.records import RecordReader
+from henad_web.output.tables import RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng
 from henad_web.results.recorded import RecordedResults
 from henad_web.run.cursor import RunCursor
@@ -190,8 +191,8 @@ class Verification:
 
     def _compare(self, outcome: RunOutcome) -> None:
         run_id = outcome.run.run_id
-        line = self._table.row(outcome).decode()
-        rerun = next(csv.reader([line]))
+        (row,) = RecordReader(io.BytesIO(self._table.row(outcome)), RUNS, number=2)
+        rerun = row.fields
         for place, name, recorded, text in _result_cells(self._results, self._rows[run_id], rerun):
             self._cells += 1
             is_text = name in self._texts
@@ -220,16 +221,15 @@ def _recorded_rows(results: RecordedResults, run_ids: Sequence[int]) -> dict[int
     """Return the fields of some rows as they are written."""
     wanted = {str(run_id) for run_id in run_ids}
     with results.runs_reader()() as stream:
-        rows = csv.reader(line.decode(errors="replace") for line in stream)
-        return {int(fields[0]): fields for fields in rows if fields and fields[0] in wanted}
+        rows = (record.fields for record in RecordReader(stream, RUNS))
+        return {int(fields[0]): fields for fields in rows if fields[0] in wanted}
 
 
 def _result_cells(
     results: RecordedResults, recorded: Sequence[str], rerun: Sequence[str]
 ) -> Iterator[tuple[int, str, str, str]]:
     """Yield position, column and both texts of every cell of a row that is a result."""
-    first = len(LEADING) + len(results.value_columns)
-    timings = {first + MEASURED.index(name) for name in TIMINGS}
+    timings = RunsColumns.of(results.runs.columns).timings
     for place, (name, mine, other) in enumerate(zip(results.runs.columns, recorded, rerun, strict=True)):
         if place not in timings:
             yield place, name, mine, other

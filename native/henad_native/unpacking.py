@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from henad_native.directory import DirectoryStore
+from henad_web.errors import ResultsError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST
 from henad_web.results.archive import is_archive, members
-from henad_web.results.errors import ResultsError
 from henad_web.results.recognition import ResultFiles, openers_of, recognise
 
 __all__ = ["default_directory", "is_archive_file", "unpack_results"]

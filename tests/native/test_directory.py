@@ -15,6 +15,7 @@ import pytest
 
 from henad_native import directory, disk
 from henad_native.directory import DirectoryStore
+from henad_native.lock import DirectoryLock, LockHolder
 from henad_web.errors import HoldsResultsError, OutputError, OutputFullError
 from henad_web.output.masking import masked
 from henad_web.output.record import SweepEnd
@@ -104,6 +105,25 @@ def test_nothing_is_touched_before_the_sweep_begins(tmp_path: Path) -> None:
     store.check_free()
     store.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "manifest.json", "series.csv.staged"])
+def test_results_that_came_between_the_check_and_the_lock_are_refused_untouched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    acquire = DirectoryLock.acquire
+
+    def late(lock: DirectoryLock) -> LockHolder | None:
+        (tmp_path / name).write_bytes(b"another's")
+        return acquire(lock)
+
+    monkeypatch.setattr(DirectoryLock, "acquire", late)
+    store = DirectoryStore(tmp_path)
+    with pytest.raises(HoldsResultsError, match=name):
+        store.open()
+    assert (tmp_path / name).read_bytes() == b"another's"
+    assert b'"released": null' not in (tmp_path / ".lock").read_bytes(), "the lock is given back"
+    store.close()
 
 
 def test_runs_can_be_read_as_soon_as_they_are_written(store: DirectoryStore, tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ REFUSALS: dict[str, tuple[Change, type[hw.HenadError], str]] = {
     "rows of another shard": (_other_shard, hw.MergedRowError, "the row of run 0 is not one of shard 1/3"),
     "a row twice": (_row_twice, hw.MergedRowError, "the row of run 4 is there twice"),
     "an id that does not fit": (_edit(1, "runs.csv", b"\n4,1,0,1,", b"\n4,1,0,0,"), hw.RunIdDiffersError, "run 4 says"),
-    "a torn middle": (_edit(1, "runs.csv", b"\n4,1", b"\n4,1\n4,1"), hw.TableDamagedError, "record 2 is damaged"),
+    "a torn middle": (_edit(1, "runs.csv", b"\n4,1", b"\n4,1\n4,1"), hw.TableDamagedError, "record 3"),
     "a search": (_edit(1, "manifest.json", b'"mode": "sweep"', b'"mode": "search"'), hw.NotASweepError, "'search'"),
     "no manifest": (_not_there, hw.NotASweepError, r"it holds no manifest\.json"),
     "no folder": (_nested, hw.OutputError, "cannot read"),

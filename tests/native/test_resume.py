@@ -295,7 +295,7 @@ REFUSALS: dict[str, tuple[Change, hw.SweepSpec | None, dict[str, object], type[h
     "run columns": (_edit("runs.csv", b"Infected:max", b"Infected:top"), None, {}, hw.ColumnsChangedError, "runs.csv"),
     "stat columns": (_edit("series.csv", b"Infected", b"Infested"), None, {}, hw.ColumnsChangedError, "series.csv"),
     "torn middle": (_edit("runs.csv", b"\n3,1,0,1,", b"\n3,1\n3,1,0,1,"), None, {}, hw.TableDamagedError,
-                    "record 4 is damaged: 2 fields"),
+                    "record 5: expected 32 fields and not 2"),
     "torn series": (_edit("series.csv", b"\n3,12,", b"\n3,1\n3,12,"), None, {}, hw.TableDamagedError, "series.csv"),
     "manifest": (_edit("manifest.json", b'"format_version": 1', b'"format_version": 9'), None, {}, hw.ManifestError,
                  "version 9"),

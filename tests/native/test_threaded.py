@@ -167,6 +167,17 @@ def test_a_thread_that_cannot_be_started_is_an_error_of_its_own(
     assert not (tmp_path / "out").exists()
 
 
+def test_nothing_of_a_sweep_that_is_over_is_left_to_be_joined_at_exit(
+    monkeypatch: pytest.MonkeyPatch, models: hw.ModelSet, endless: hw.SweepSpec
+) -> None:
+    registered: list[object] = []
+    monkeypatch.setattr("atexit.register", registered.append)
+    monkeypatch.setattr("atexit.unregister", registered.remove)
+    with hw.SweepRun.start(models["game_of_life"], endless):
+        assert len(registered) == 1
+    assert registered == []
+
+
 def test_a_view_of_a_step_that_takes_too_long_is_the_latest_there_is() -> None:
     held, entered = threading.Event(), threading.Event()
 

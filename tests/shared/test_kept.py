@@ -17,14 +17,14 @@ from henad_web.output.earlier import cadence_of
 from henad_web.output.kept import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
 from henad_web.output.record import Counts
 from henad_web.output.table_index import RunsIndex, SeriesIndex, index_runs, index_series
-from henad_web.output.table_reading import TableDamagedError
-from henad_web.output.tables import RunsTable, SeriesTable
+from henad_web.output.tables import RunsLayout, RunsTable, SeriesTable, series_header
 from tests.shared.made_results import REDUCERS, STATS, outcome_of, plan_of, series_of
 from tests.shared.toy_models import Toy, entry_of
 
 PLAN = plan_of()
 CADENCE = cadence_of(PLAN.spec)
 RUNS, SERIES = RunsTable(PLAN, REDUCERS), SeriesTable(STATS)
+LAYOUT, HEADER = RunsLayout.of_plan(PLAN, REDUCERS), series_header(STATS)
 FULL = (0, 5, 10, 15, 20)
 
 
@@ -40,8 +40,8 @@ def indexes(
         RUNS.row(outcome_of(PLAN, run_id, status=status, ticks=ticks if status.is_failure else 20, note=note))
         for run_id, status in enumerate(statuses)
     ]
-    runs = index_runs(io.BytesIO(RUNS.header + b"".join(rows)))
-    return runs, index_series(io.BytesIO(SERIES.header + series), CADENCE)
+    runs = index_runs(io.BytesIO(RUNS.header + b"".join(rows)), LAYOUT)
+    return runs, index_series(io.BytesIO(SERIES.header + series), HEADER, CADENCE)
 
 
 def whole(series: bytes, **options: object) -> list[bool]:
@@ -70,7 +70,8 @@ def test_the_cadence_says_which_rows_a_run_leaves(
     cadence = cadence_of(spec)
     last = cadence.last_samples(np.array([min(reached, warmup + steps)]))
     assert cadence.rows(last).tolist() == [len(series)]
-    index = index_series(io.BytesIO(b"run_id,tick,Ticks\n" + SeriesTable(("Ticks",)).rows(7, series)), cadence)
+    table = SeriesTable(("Ticks",))
+    index = index_series(io.BytesIO(table.header + table.rows(7, series)), series_header(("Ticks",)), cadence)
     assert index.rows.tolist() == ([len(series)] if len(series) else [])
     if len(series):
         assert index.last_ticks.tolist() == last.tolist() == [series.ticks[-1]]
@@ -88,7 +89,8 @@ def test_a_series_lacks_no_row_wherever_one_is_taken_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "ticks", [(), (0,), (0, 5, 10, 20), (0, 5, 10, 15, 20, 25), (5, 5, 10, 15, 20), (20, 15, 10, 5, 0)]
+    "ticks",
+    [(), (0,), (0, 5, 10, 20), (0, 5, 9, 15, 20), (0, 5, 10, 15, 20, 25), (5, 5, 10, 15, 20), (20, 15, 10, 5, 0)],
 )
 def test_rows_that_no_run_leaves_are_no_whole_series(ticks: tuple[int, ...]) -> None:
     assert whole(b"".join(rows_of(run_id, FULL) for run_id in range(3)) + rows_of(3, ticks)) == [True] * 3 + [False]
@@ -119,6 +121,7 @@ def test_only_the_end_of_the_file_is_held_against_a_failed_run() -> None:
     [
         (RunStatus.PANICKED, "while building the model, ValueError at m.py:1: no", 0, ()),
         (RunStatus.REFUSED, "", 0, ()),
+        (RunStatus.REFUSED, "", 10, (0, 5, 10)),
         (RunStatus.SHAPE_ERROR, "", 10, (0, 5)),
         (RunStatus.PANICKED, "", 7, (0, 5)),
         (RunStatus.PANICKED, "", 0, (0,)),
@@ -183,14 +186,14 @@ def test_a_row_that_moves_changes_in_its_ids_alone() -> None:
 
 @pytest.mark.parametrize("line", [b"0\n", b"0,1\n", b"0,1,2,3,4,5\n", b"x,5,1,2,3\n", b"0,-5,1,2,3\n", b"\n"])
 def test_a_torn_middle_of_a_series_is_refused_with_its_place(line: bytes) -> None:
-    with pytest.raises(TableDamagedError, match=r"^series\.csv: record 6 is damaged"):
+    with pytest.raises(hw.TableDamagedError, match=r"^series\.csv, record 7") as caught:
         indexes(rows_of(0, FULL) + line + rows_of(1, FULL))
+    assert (caught.value.table, caught.value.record) == ("series.csv", 7)
 
 
-def test_missing_and_headless_tables_have_no_rows() -> None:
-    for content in (None, b"", b"run_id,ti"):
-        stream = None if content is None else io.BytesIO(content)
-        index = index_series(stream, CADENCE)
+def test_headless_tables_have_no_rows() -> None:
+    for content in (b"", b"run_id,ti"):
+        index = index_series(io.BytesIO(content), HEADER, CADENCE)
         assert (index.header, len(index.run_ids)) == (None, 0)
-        runs = index_runs(None if content is None else io.BytesIO(content))
-        assert (runs.columns, len(runs.run_ids)) == (None, 0)
+        runs = index_runs(io.BytesIO(content), LAYOUT)
+        assert (runs.header, len(runs.run_ids)) == (None, 0)

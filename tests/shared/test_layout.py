@@ -107,6 +107,13 @@ def test_lanes_of_one_thread_are_capped_by_runs_and_memory_too() -> None:
     assert plain("auto", Probe(), 1) == lanes(1, 1)
 
 
+@pytest.mark.parametrize("budget", [0, 4500])
+def test_runs_that_say_they_take_no_memory_are_bound_by_no_budget(budget: int) -> None:
+    resources = MachineResources(workers=8, memory_budget=budget, gpu_memory_budget=budget)
+    assert plain("auto", Probe(), resources=resources) == lanes(8, 1)
+    assert choose_layout("auto", resources, Backend.GPU, Probe(), 100) == tracks(4)
+
+
 @pytest.mark.parametrize(
     ("concurrency", "budget", "population", "runs", "expected"),
     [

@@ -89,6 +89,27 @@ def test_levels_ascend_inside_the_bounds(low: float, length: float, step: float)
     assert high - (low + (len(found) - 1) * step) < step
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "step", "count", "last"),
+    [
+        (0.0, 1000 - 9e-7, 1.0, 1001, 1000 - 9e-7),
+        (0.0, 1000 - 1.1e-6, 1.0, 1000, 999.0),
+        (0.0, 1000 + 9e-7, 1.0, 1001, 1000 + 9e-7),
+        (0.0, 1000 + 1.1e-6, 1.0, 1001, 1000.0),
+        (0.0, 0.5 - 4e-10, 0.5, 2, 0.5 - 4e-10),
+        (0.0, 0.5 - 6e-10, 0.5, 1, 0.0),
+        (0.0, 9e-10, 1.0, 1, 9e-10),
+        (0.0, 1.1e-9, 1.0, 1, 0.0),
+    ],
+)
+def test_the_tolerance_of_a_range_is_a_billionth_of_its_steps_and_of_one_step_at_least(
+    low: float, high: float, step: float, count: int, last: float
+) -> None:
+    found = stepped_levels(low, high, step)
+    assert found is not None
+    assert (found.count, found.last) == (count, last)
+
+
 def test_whole_ranges_step_by_one_unless_told() -> None:
     assert levels("size", span(2, 5)) == [2, 3, 4, 5]
     assert levels("size", span(1, 10, 4)) == [1, 5, 9]
@@ -188,6 +209,18 @@ def test_a_continuous_domain_stays_inside_its_rounded_bounds(low: float, length:
     value = domain.at(fraction)
     assert float(np.float32(low)) <= value <= float(np.float32(low + length))
     assert value == float(np.float32(value))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_double"),
+    # Computed without care, the upper end comes out one place higher.
+    [(-0.1, 0.2, True), (-0.6, 0.4134000688791275, False), (-0.3, 0.29787983000278473, False)],
+)
+def test_the_ends_of_a_continuous_domain_are_its_rounded_bounds(low: float, high: float, is_double: bool) -> None:
+    domain = ContinuousDomain(low, high, is_double)
+    ends = [low, high] if is_double else [float(np.float32(low)), float(np.float32(high))]
+    assert [domain.at(0.0), domain.at(1.0)] == ends
+    assert domain.column(np.array([0.0, 1.0])).tolist() == ends
 
 
 @pytest.mark.parametrize("levels_past_single", [span(0.0, 1e300, 1e299), span(0.0, 1e300)])

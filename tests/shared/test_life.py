@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import henad_web as hw
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.models.life_bytes import ByteLife
@@ -145,6 +146,8 @@ def test_actions_do_not_touch_the_start_of_another_build() -> None:
 def test_no_parameter_is_taken_while_running() -> None:
     state = ENTRY.build({"grid_width": 8, "grid_height": 8})
     assert not state.set_param("density", 0.5)
+    with pytest.raises(hw.ParamError, match="did you mean 'density'"):
+        state.set_param("densty", 0.5)
 
 
 @pytest.mark.parametrize("side", [16, 256])

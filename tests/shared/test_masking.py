@@ -6,10 +6,13 @@ import json
 
 import pytest
 
-from henad_web.errors import ManifestError, OutputError
+from henad_web.errors import ManifestError, TableDamagedError
 from henad_web.output.masking import masked
 
-HEADER = "run_id,wall_ms,status,build_ms,wall_ms,steps_per_s,S:max,note\n"
+HEADER = (
+    "run_id,config_id,block,rep,seed,run_key,wall_ms,status,stop_reason,ticks,population,build_ms,wall_ms,steps_per_s,"
+    "S:max,note\n"
+)
 MANIFEST: dict[str, object] = {
     "format": "henad-explore",
     "status": "complete",
@@ -30,15 +33,18 @@ def masked_runs(*rows: str) -> list[str]:
     return masked({"runs.csv": (HEADER + "".join(rows)).encode()})["runs.csv"].decode().splitlines()
 
 
+def row(run_id: int, timings: str, rest: str) -> str:
+    """Return a row whose parameter is called like a timing."""
+    return f"{run_id},0,0,{run_id},9,00000000000000ff,0.5,ok,steps,20,256,{timings},{rest}\n"
+
+
 def masked_note(note: str) -> str:
-    return masked_runs(f'0,0.5,ok,1.000,2.000,3.000,7,"{note}"\n')[1].split(",", 7)[7].strip('"')
+    return masked_runs(row(0, "1.000,2.000,3.000", f'7,"{note}"'))[1].split(",", 15)[15].strip('"')
 
 
 def test_timings_are_emptied_and_a_parameter_of_the_same_name_is_kept() -> None:
-    assert masked_runs("0,0.5,ok,1.000,2.000,3.000,7,\n", "1,0.5,ok,9.000,8.000,7.000,,\n")[1:] == [
-        "0,0.5,ok,,,,7,",
-        "1,0.5,ok,,,,,",
-    ]
+    rows = row(0, "1.000,2.000,3.000", "7,"), row(1, "9.000,8.000,7.000", ",")
+    assert masked_runs(*rows)[1:] == [row(0, ",,", "7,")[:-1], row(1, ",,", ",")[:-1]]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_of_the_manifest_machine_clocks_and_paths_go() -> None:
 def test_a_masked_folder_is_its_own_masked_form() -> None:
     note = "\"while stepping the simulation, KeyError at m.py:1: 'a, b'\""
     files = {
-        "runs.csv": (HEADER + f"0,0.5,panicked,1.000,2.000,3.000,7,{note}\n").encode(),
+        "runs.csv": (HEADER + row(0, "1.000,2.000,3.000", f"7,{note}")).encode(),
         "manifest.json": json.dumps(MANIFEST).encode(),
     }
     assert masked(masked(files)) == masked(files)
@@ -95,5 +101,5 @@ def test_the_seed_of_a_manifest_keeps_its_digits() -> None:
 def test_files_that_are_none_are_refused() -> None:
     with pytest.raises(ManifestError, match=r"manifest.json cannot be read"):
         masked({"manifest.json": b"[]"})
-    with pytest.raises(OutputError, match=r"runs.csv has a header that is not that of a sweep"):
+    with pytest.raises(TableDamagedError, match=r"runs.csv, record 1: expected the columns of a sweep"):
         masked({"runs.csv": b"run_id,tick,S\n"})

@@ -69,6 +69,16 @@ def test_the_series_keeps_its_cadence_and_the_last_sample() -> None:
     assert (str(series.ticks.dtype), str(series.values.dtype)) == ("int64", "float64")
 
 
+def test_the_rows_of_a_series_do_not_depend_on_when_its_samples_are_folded() -> None:
+    plan = bound(["Alive"], stats_every=2, series_every=4)
+    sampler, kept = plan.sampler(), []
+    for tick in (0, 2, 4, 6, 8):
+        sampler.push(tick, {"Alive": 1.0})
+        assert sampler.non_finite is None, "to ask folds what there is"
+        kept.append(sampler.finish()[1].ticks.tolist())
+    assert kept == [[0], [0, 2], [0, 4], [0, 4, 6], [0, 4, 8]]
+
+
 def test_a_run_cut_short_keeps_the_sample_it_stopped_at() -> None:
     sampler = bound(["Alive"], stats_every=2, series_every=4).sampler()
     for tick in (0, 2, 4, 6):

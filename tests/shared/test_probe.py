@@ -9,6 +9,7 @@ import pytest
 import henad_web as hw
 from henad_web.model.params import ParamValue
 from henad_web.run.probe import Probe
+from tests.shared.hosts import Host
 from tests.shared.toy_models import DividesAtBuild, Toy, entry_of
 
 built: list[int] = []
@@ -71,6 +72,24 @@ def test_a_hurried_probe_settles_for_the_first_config_that_builds() -> None:
     assert probe.advance(hurry=True) is None
     assert probe.advance(hurry=True) is not None
     assert built == [5]
+
+
+def test_an_aborted_sweep_builds_no_config_for_its_size(stepped: Host) -> None:
+    built.clear()
+    factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(5, 7)))
+    run = stepped.start(entry_of(Sized), hw.SweepSpec(model="toy", blocks=(hw.BlockSpec(factors=(factor,)),)))
+    run.update(0.0, budget_s=0.0)
+    assert built == [5]
+    run.abort()
+    assert stepped.record(run).report.end is hw.SweepEnd.ABORTED
+    assert built == [5]
+
+
+@pytest.mark.parametrize(("values", "heap_bytes"), [((5, 7, 9), 9), ((9, 7, 5), 9), ((0, 5, 9), 9), ((0, 9, 5), 9)])
+def test_a_run_is_as_large_as_the_larger_of_the_first_and_the_last_config(
+    values: tuple[int, ...], heap_bytes: int
+) -> None:
+    assert probe_of(*values).run_to_end().heap_bytes == heap_bytes
 
 
 def test_statistics_that_fail_are_a_failed_build() -> None:

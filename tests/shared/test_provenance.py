@@ -88,6 +88,36 @@ def test_another_source_of_the_model_warns_and_a_folder_that_never_said_does_not
     assert build_warnings([session(model_source=None)], now) == ()
 
 
+ONE, TWO, SIX = "1" * 16, "2" * 16, "6" * 16
+
+
+@pytest.mark.parametrize(
+    ("recorded", "current", "told"),
+    [
+        (f"ants.py {ONE}", f"ants.py {ONE}", None),
+        (f"ants.py {ONE}, rules.py {TWO}", f"ants.py {ONE}, rules.py {SIX}", f"rules.py {TWO}, now rules.py {SIX}"),
+        (
+            f"ants.py {ONE}, a/b.py {TWO}, rules.py {TWO}",
+            f"ants.py {SIX}, a/b.py {TWO}, rules.py {SIX}",
+            f"ants.py {ONE}, rules.py {TWO}, now ants.py {SIX}, rules.py {SIX}",
+        ),
+        # A file that is imported now and then says nothing.
+        (f"ants.py {ONE}, rules.py {TWO}", f"ants.py {ONE}, later.py {SIX}", None),
+        (f"ants.py {ONE}, rules.py {TWO}", f"ants.py {ONE}", None),
+        # Records of one name, without its place in the package, are of the module alone.
+        (f"ants.py {ONE}", f"nest/ants.py {ONE}, rules.py {TWO}", None),
+        (f"ants.py {ONE}", f"nest/ants.py {TWO}, rules.py {TWO}", f"ants.py {ONE}, now nest/ants.py {TWO}"),
+        (f"ants.py {ONE}", f"bees.py {ONE}, rules.py {TWO}", f"ants.py {ONE}, now bees.py {ONE}"),
+        ("of another kind", "of another kind", None),
+        ("of another kind", f"ants.py {ONE}", f"of another kind, now ants.py {ONE}"),
+    ],
+)
+def test_the_files_of_a_model_that_changed_are_named(recorded: str, current: str, told: str | None) -> None:
+    found = build_warnings([session(model_source=recorded)], session(model_source=current))
+    sentences = [str(warning) for warning in found]
+    assert sentences == ([] if told is None else [f"earlier rows come from another build of the model: {told}"])
+
+
 def test_a_session_that_wrote_nothing_does_not_count_unless_it_may_have_died() -> None:
     idle = session(ran=0, engine=changed(version="0.9"))
     assert build_warnings([idle, session()], session()) == ()

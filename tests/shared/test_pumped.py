@@ -109,10 +109,13 @@ def test_a_light_run_does_not_delay_the_stop_of_a_heavy_one(stepped: Host, clock
         blocks=(hw.BlockSpec(factors=(factor,)),),
     )
     run = stepped.start(entry_of(Mixed), spec)
-    stepped.until(run, lambda: run.progress().runs_done == 1)
-    before = clock.now
-    run.update(1 / 60)
-    assert clock.now - before < 0.006 + 0.004, "the slices of the light run are forgotten"
+    used = []
+    while not any(active.run.run_id == 1 and active.tick > 3 for active in run.progress().active_runs):
+        before = clock.now
+        run.update(1 / 60)
+        used.append(clock.now - before)
+    assert run.progress().runs_done == 1
+    assert max(used) < FRAME_BUDGET_S + 0.004, "the slices of the light run are forgotten"
 
 
 def sweep_of(entry: hw.ModelEntry, spec: hw.SweepSpec, clock: ManualClock) -> Sweep:

@@ -7,6 +7,9 @@ import pytest
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.handle import remaining_time
 from henad_web.run.active_runs import ActiveRun
+from henad_web.run.layout import ExecutionLayout
+from henad_web.run.pilot import Pilot
+from tests.shared.made_results import outcome_of, outline_of, plan_of
 
 
 def active(run_id: int, tick: int, end_tick: int) -> ActiveRun:
@@ -25,6 +28,16 @@ def test_the_runs_in_progress_count_by_the_share_of_their_ticks() -> None:
 
 def test_no_run_counts_for_more_than_one() -> None:
     assert remaining_time(10.0, 2, 0, (active(0, 250, 100),)) == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("pending", "lanes", "tracks", "seconds"),
+    [(7, 3, 0, 6.0), (6, 3, 0, 4.0), (1, 3, 0, 2.0), (0, 3, 0, 0.0), (7, 0, 2, 8.0)],
+)
+def test_a_pilot_run_stands_for_each_round_of_its_lanes(pending: int, lanes: int, tracks: int, seconds: float) -> None:
+    pilot = Pilot(outcome_of(plan_of(), 0, build_ms=500.0, wall_ms=1500.0))
+    layout = ExecutionLayout(cpu_lanes=lanes, threads_per_lane=1, gpu_tracks=tracks)
+    assert pilot.estimated_s(outline_of(plan_of(), pending=pending, layout=layout)) == seconds
 
 
 def test_without_progress_there_is_no_estimate() -> None:

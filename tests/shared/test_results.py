@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import henad_web as hw
+from henad_web.results.verifying import verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import SEEDS, reference_files
@@ -128,8 +129,13 @@ def test_a_missing_part_is_named(files: dict[str, bytes], missing: str) -> None:
 def test_a_folder_without_series_and_summary_opens(files: dict[str, bytes]) -> None:
     whole = hw.ResultSet.from_files(files)
     results = hw.ResultSet.from_files({name: files[name] for name in ("manifest.json", "runs.csv")})
-    assert len(results.series(0)) == 0
-    assert results.held_series_count == 0
+    assert (results.has_series, results.held_series_count) == (False, 0)
+    assert str(results.missing_line).startswith("there is no series.csv: the samples of its 6 runs are not here")
+    for ask in (lambda: results.series(0), lambda: results.read_run_series([0]), lambda: list(results.all_series())):
+        with pytest.raises(hw.MissingFileError, match=r"no series\.csv"):
+            ask()
+    with pytest.raises(hw.MissingFileError, match=r"no series\.csv"):
+        verify_results(results)
     for name, column in whole.summary.items():
         np.testing.assert_array_equal(results.summary[name], column)
 
@@ -178,9 +184,9 @@ def test_a_tail_cut_at_any_byte_costs_only_the_torn_record(files: dict[str, byte
 def test_a_torn_middle_is_refused_with_its_place(files: dict[str, bytes]) -> None:
     lines = files["runs.csv"].splitlines(keepends=True)
     lines[3] = lines[3][:20] + b"\n"
-    with pytest.raises(hw.BadFieldError) as caught:
+    with pytest.raises(hw.TableDamagedError) as caught:
         hw.ResultSet.from_files({**files, "runs.csv": b"".join(lines)})
-    assert (caught.value.table, caught.value.record, caught.value.came) == ("runs.csv", 4, None)
+    assert (caught.value.table, caught.value.record) == ("runs.csv", 4)
 
 
 @pytest.mark.parametrize(
@@ -196,34 +202,32 @@ def test_a_torn_middle_is_refused_with_its_place(files: dict[str, bytes]) -> Non
 def test_a_field_that_no_sweep_writes_is_named(
     files: dict[str, bytes], old: bytes, new: bytes, record: int, column: str
 ) -> None:
-    with pytest.raises(hw.BadFieldError) as caught:
+    with pytest.raises(hw.TableDamagedError) as caught:
         hw.ResultSet.from_files({**files, "runs.csv": files["runs.csv"].replace(old, new, 1)})
     assert (caught.value.table, caught.value.record, caught.value.column) == ("runs.csv", record, column)
 
 
-def test_a_renamed_stat_column_is_a_bad_field_and_a_renamed_tick_a_missing_column(files: dict[str, bytes]) -> None:
-    series = files["series.csv"]
-    with pytest.raises(hw.BadFieldError) as caught:
-        hw.ResultSet.from_files({**files, "series.csv": series.replace(b"Infected", b"Infested", 1)})
-    assert (caught.value.table, caught.value.record, caught.value.column) == ("series.csv", 1, "Infected")
-    with pytest.raises(hw.MissingColumnError) as missing:
-        hw.ResultSet.from_files({**files, "series.csv": series.replace(b"tick", b"time", 1)})
-    assert (missing.value.table, missing.value.column) == ("series.csv", "tick")
+@pytest.mark.parametrize(("old", "new"), [("Infected", "Infested"), ("tick", "time")])
+def test_a_renamed_column_of_a_series_is_named(files: dict[str, bytes], old: str, new: str) -> None:
+    series = files["series.csv"].replace(old.encode(), new.encode(), 1)
+    with pytest.raises(hw.TableDamagedError) as caught:
+        hw.ResultSet.from_files({**files, "series.csv": series})
+    assert (caught.value.table, caught.value.record) == ("series.csv", 1)
+    assert (caught.value.column, caught.value.came) == (old, new)
 
 
-def test_a_sample_that_is_no_number_is_named_when_it_is_read(files: dict[str, bytes]) -> None:
+def test_a_sample_that_is_no_number_is_named_when_series_are_read(files: dict[str, bytes]) -> None:
     lines = files["series.csv"].decode().splitlines(keepends=True)
     lines[8] = lines[8].replace(",", ",x", 2)
     results = hw.ResultSet.from_files({**files, "series.csv": "".join(lines).encode()})
-    assert len(results.series(0)) == ROWS
-    with pytest.raises(hw.BadFieldError) as caught:
-        results.series(1)
+    with pytest.raises(hw.TableDamagedError) as caught:
+        results.series(0)
     assert (caught.value.table, caught.value.record, caught.value.column) == ("series.csv", 9, "tick")
 
 
 def test_rows_of_one_run_in_two_places_are_refused(files: dict[str, bytes]) -> None:
     series = files["series.csv"] + files["series.csv"].splitlines(keepends=True)[1]
-    with pytest.raises(hw.BadFieldError, match="the rows of each run in one place") as caught:
+    with pytest.raises(hw.TableDamagedError, match="the rows of each run in one place") as caught:
         hw.ResultSet.from_files({**files, "series.csv": series}).series(0)
     assert caught.value.record == 6 * ROWS + 2
 

@@ -104,6 +104,35 @@ def test_another_seed_of_a_run_that_is_there_is_refused(
         hw.SweepRun.resume_files(models["sir"], files, spec=with_seeds(small_sir, 5, 7, 9), target=stepped.target)
 
 
+def test_an_id_that_two_rows_bear_is_refused_though_their_runs_are_two(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec
+) -> None:
+    files = stepped.files(models["sir"], small_sir)
+    twice = {**files, "runs.csv": files["runs.csv"].replace(b"\n3,1,0,1,", b"\n2,1,0,1,")}
+    assert twice != files
+    with pytest.raises(hw.ResumeError, match="there are two rows of run 2"):
+        hw.SweepRun.resume_files(models["sir"], twice, target=stepped.target)
+
+
+def killed(files: dict[str, bytes], rows: int) -> dict[str, bytes]:
+    """Return `files` as a session leaves them that was killed once `rows` runs stood there."""
+    manifest = msgspec.json.decode(files["manifest.json"])
+    manifest["status"] = "running"
+    manifest["sessions"][-1]["ran"] = 0
+    table = b"".join(files["runs.csv"].splitlines(keepends=True)[: rows + 1])
+    return {**files, "runs.csv": table, "manifest.json": msgspec.json.encode(manifest)}
+
+
+def test_a_session_that_was_killed_is_told_by_the_rows_it_left(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec
+) -> None:
+    files = stepped.files(models["sir"], small_sir)
+    for rows in (4, 5):
+        files = finished(stepped, hw.SweepRun.resume_files(models["sir"], killed(files, rows), target=stepped.target))
+    sessions = hw.ResultSet.from_files(files).manifest.sessions
+    assert [(session.skipped, session.ran) for session in sessions] == [(0, 4), (4, 1), (5, 1)]
+
+
 def test_a_folder_of_the_reference_engine_goes_on_and_says_that_another_build_began_it(
     stepped: Host, models: hw.ModelSet
 ) -> None:

@@ -14,6 +14,8 @@ from henad_web.errors import ParamError
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.models.sir import draw_limit, escape_limits
+from henad_web.models.sir_cells import SirCells
+from henad_web.randomness import chunk_factors
 
 ENTRY = example_models()["sir"]
 SLOW = settings(max_examples=40)
@@ -284,4 +286,4 @@ def test_a_state_says_what_it_holds() -> None:
     state = ENTRY.build({"grid_width": 128, "grid_height": 128})
     assert state.population == 128 * 128
     assert state.parallel_jobs == 2
-    assert state.heap_bytes > 3 * 128 * 128
+    assert state.heap_bytes == SirCells(grid_of(state) == 1).heap_bytes + chunk_factors(128).nbytes

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.errors import OutputError
+from henad_web.errors import TableDamagedError
 from henad_web.output.statistics import RunningStatistics, t_quantile
 from henad_web.output.summary import summary_table
 
@@ -88,12 +88,12 @@ def test_columns_are_found_whatever_the_parameters_are_called() -> None:
 
 @pytest.mark.parametrize("header", ["", "run_id,tick,S\n", HEADER.replace("wall_ms", "wall")])
 def test_another_table_is_refused(header: str) -> None:
-    with pytest.raises(OutputError, match=r"runs.csv has a header that is not that of a sweep"):
+    with pytest.raises(TableDamagedError, match=r"runs.csv, record 1: expected the columns of a sweep"):
         summary(header=header)
 
 
 def test_a_record_of_another_width_is_refused() -> None:
-    with pytest.raises(OutputError, match="a record of 3 fields, expected 17"):
+    with pytest.raises(TableDamagedError, match="record 3: expected 17 fields and not 3"):
         summary(row(0, 0, "1"), "1,0,0\n")
 
 
@@ -118,6 +118,26 @@ def test_mean_and_deviation_are_those_of_the_textbook(numbers: list[int]) -> Non
 )
 def test_quantiles_of_student(degrees: int, quantile: float) -> None:
     assert t_quantile(degrees) == pytest.approx(quantile, abs=1e-6)
+
+
+def within(t: float, degrees: int) -> float:
+    """Return the share of Student's t between -t and t, by its finite series (Abramowitz and Stegun, 26.7.3 and 4)."""
+    angle = math.atan(t / math.sqrt(degrees))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    is_odd = degrees % 2 == 1
+    term, total = (cosine if is_odd else 1.0), 0.0
+    for place in range(2 if is_odd else 1, degrees, 2):
+        total += term
+        term *= cosine**2 * place / (place + 1)
+    return (angle + sine * total) * 2 / math.pi if is_odd else sine * total
+
+
+@pytest.mark.parametrize("degrees", [*range(1, 32), 50, 99, 400])
+def test_every_quantile_encloses_95_of_100(degrees: int) -> None:
+    # The table has nine decimals; the expansion above it is right to a millionth.
+    error = 6e-10 if degrees <= 30 else 1e-6
+    quantile = t_quantile(degrees)
+    assert within(quantile - error, degrees) < 0.95 < within(quantile + error, degrees)
 
 
 def test_quantiles_fall_towards_the_normal_one() -> None:

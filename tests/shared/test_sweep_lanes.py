@@ -10,6 +10,7 @@ import henad_web as hw
 from henad_web.channel import SweepChannel
 from henad_web.explore.measure import MeasurePlan
 from henad_web.output.store import MemoryStore
+from henad_web.pumped import PumpedRunner
 from henad_web.run.active_runs import ActiveRuns
 from henad_web.run.answers import IDLE, NOW
 from henad_web.run.control import SweepControl
@@ -85,13 +86,13 @@ class Bench:
             run=hw.RunSettings(steps=4, replicates=runs),
             measure=hw.MeasureSettings(stats_every=2),
         )
-        self.clock, self.entry = clock, entry
+        self.clock, self.entry, self.plan = clock, entry, spec.plan(entry.schema())
         self.store = MemoryStore() if store is None else store
         self.control, self.active_runs = SweepControl(clock), ActiveRuns()
         self.channel = SweepChannel(series_budget=1 << 20, wake=None, clock=clock)
         self.sweep = Sweep(
             entry=entry,
-            plan=spec.plan(entry.schema()),
+            plan=self.plan,
             store=self.store,
             channel=self.channel,
             control=self.control,
@@ -195,6 +196,17 @@ def test_a_pause_reaches_the_lanes_and_hands_out_no_run(clock: ManualClock) -> N
     assert sorted(bench.lanes.held) == [1, 2, 3]
 
 
+def test_finished_runs_that_wait_count_in_the_time_left(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
+    bench.pump()
+    clock.advance(12.0)
+    bench.end([0, 3, 2])
+    progress = run.progress()
+    assert (progress.runs_done, progress.runs_waiting, progress.runs_total) == (1, 2, 8)
+    assert progress.remaining == pytest.approx(12.0 * 5 / 3)
+
+
 def test_the_ticks_that_lanes_report_are_listed(clock: ManualClock) -> None:
     bench = Bench(clock)
     bench.pump()
@@ -244,6 +256,17 @@ def test_a_place_that_cannot_be_written_aborts_every_lane(clock: ManualClock) ->
     assert bench.active_runs.list() == ()
 
 
+def test_a_second_error_is_told_behind_the_first(clock: ManualClock) -> None:
+    bench = Bench(clock, FullAt("replace", "manifest.json", after=1))
+    bench.pump()
+    bench.lanes.fault = RuntimeError("the lane is gone")
+    bench.pump()
+    last = bench.events[-1]
+    assert isinstance(last, hw.Failed)
+    assert last.message.endswith(": the lane is gone; and then: no room is left")
+    assert b'"status": "running"' in bench.store.read("manifest.json")
+
+
 class FullStore(MemoryStore):
     """Memory that has no room for a while."""
 
@@ -280,16 +303,17 @@ def test_a_full_disk_pauses_the_sweep_and_loses_nothing(clock: ManualClock) -> N
 
 
 class FullAt(MemoryStore):
-    """Memory that has no room at the first call of one method that names one file."""
+    """Memory that has no room at one call of one method that names one file: the first, or the one `after` others."""
 
-    def __init__(self, method: str, name: str) -> None:
+    def __init__(self, method: str, name: str, after: int = 0) -> None:
         super().__init__()
-        self._fault = (method, name)
+        self._fault, self._before = (method, name), after
 
     def _refuse(self, *call: str) -> None:
         if call == self._fault:
-            self._fault = ("", "")
-            raise hw.OutputFullError("no room is left")
+            self._before -= 1
+            if self._before == -1:
+                raise hw.OutputFullError("no room is left")
 
     def create(self, name: str, header: bytes) -> None:
         self._refuse("create", name)

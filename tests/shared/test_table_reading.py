@@ -1,39 +1,47 @@
-"""Laws of reading a table back: whole records and their bytes, a torn tail left out, a torn middle refused."""
+"""Laws of the one grammar of tables: whole records and their bytes, a torn tail left out, a torn middle refused."""
 
 from __future__ import annotations
 
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from henad_web.errors import OutputError
-from henad_web.explore.outcomes import RunStatus, StopReason
-from henad_web.output.table_reading import RecordReader, RunRow, RunsColumns, TableDamagedError, read_run_rows
-from henad_web.output.tables import RunsTable
+from henad_web.errors import TableDamagedError
+from henad_web.output.numbers import csv_line
+from henad_web.output.records import RecordReader, TableRecord, canonical_records
+from henad_web.output.table_reading import RunsBatch, RunsReader
+from henad_web.output.tables import RunsColumns, RunsLayout, RunsTable
 from tests.shared.made_results import REDUCERS, outcome_of, plan_of
 
 PLAN = plan_of()
 TABLE = RunsTable(PLAN, REDUCERS)
+LAYOUT = RunsLayout.of_plan(PLAN, REDUCERS)
 NOTES = ("", 'said "no", twice', "a,b", "ein Fehler: é")
 ROWS = [TABLE.row(outcome_of(PLAN, run_id, note=note)) for run_id, note in enumerate(NOTES)]
 WHOLE = TABLE.header + b"".join(ROWS)
 
 
-def read(data: bytes) -> tuple[list[RunRow], RecordReader]:
-    records = RecordReader(io.BytesIO(data))
-    rows = list(read_run_rows(records)[1])
-    return rows, records
+def records_of(data: bytes) -> list[TableRecord]:
+    return list(RecordReader(io.BytesIO(data), "t.csv"))
+
+
+def read(data: bytes) -> tuple[RunsReader, RunsBatch]:
+    reader = RunsReader(io.BytesIO(data), LAYOUT)
+    *_, last = reader.batches()
+    return reader, last
 
 
 def test_rows_come_back_as_they_were_written() -> None:
-    rows, records = read(WHOLE)
-    assert (records.end, records.torn_bytes) == (len(WHOLE), 0)
-    for row, run, note in zip(rows, PLAN.runs(), NOTES, strict=True):
-        assert (row.run_id, row.config_id, row.rep, row.seed) == (run.run_id, run.config_id, run.rep, run.seed)
-        assert (row.block, row.run_key, row.note) == (0, PLAN.run_key(run), note)
-        assert (row.status, row.stop_reason) == (RunStatus.OK, StopReason.STEPS)
-        assert (row.ticks, row.population) == (20, 256)
-        assert WHOLE[row.record.start : row.record.end] == row.record.raw == ROWS[run.run_id]
+    reader, batch = read(WHOLE)
+    columns = dict(zip(LAYOUT.header, batch.columns, strict=True))
+    assert (reader.torn_bytes, reader.is_canonical) == (0, True)
+    assert columns["seed"].tolist() == [run.seed for run in PLAN.runs()]
+    assert columns["run_key"].tolist() == [PLAN.run_key(run) for run in PLAN.runs()]
+    assert columns["note"].tolist() == list(NOTES)
+    spans = zip(batch.starts.tolist(), batch.ends.tolist(), strict=True)
+    assert [WHOLE[start:end] for start, end in spans] == ROWS
 
 
 def test_a_table_cut_at_any_byte_keeps_its_whole_records() -> None:
@@ -41,37 +49,79 @@ def test_a_table_cut_at_any_byte_keeps_its_whole_records() -> None:
     for row in ROWS:
         ends.append(ends[-1] + len(row))
     for size in range(len(WHOLE) + 1):
-        rows, records = read(WHOLE[:size])
+        reader = RecordReader(io.BytesIO(WHOLE[:size]), "runs.csv")
+        found = list(reader)
         whole = [end for end in ends if end <= size]
-        assert len(rows) == max(len(whole) - 1, 0)
-        assert records.end == (whole[-1] if whole else 0)
-        assert records.torn_bytes == size - records.end
+        assert [record.number for record in found] == list(range(1, len(whole) + 1))
+        assert reader.end == (whole[-1] if whole else 0)
+        assert reader.torn_bytes == size - reader.end
 
 
-def test_a_line_feed_inside_quotes_ends_no_record() -> None:
-    data = TABLE.header + ROWS[0][:-1] + b'"two\nlines"\n' + ROWS[1]
-    rows, _ = read(data)
-    assert [row.note for row in rows] == ["two\nlines", NOTES[1]]
+texts = st.text(st.sampled_from('a,"\n\r;é '), max_size=6)
 
 
-@pytest.mark.parametrize("data", [b"\xef\xbb\xbf" + WHOLE, WHOLE.replace(b"\n", b"\r\n")], ids=["mark", "crlf"])
-def test_what_an_editor_leaves_still_reads(data: bytes) -> None:
-    assert [row.note for row in read(data)[0]] == list(NOTES)
+@given(st.lists(st.lists(texts, min_size=2, max_size=4), min_size=1, max_size=5), st.booleans(), st.booleans())
+def test_whatever_fields_hold_comes_back_from_every_form_of_a_table(
+    rows: list[list[str]], is_quoted: bool, is_marked: bool
+) -> None:
+    """Plain or all quoted, LF or CRLF, marked or not: the fields are those written, and canonical bytes come back."""
+    canonical = b"".join(map(csv_line, rows))
+    for ending in ("\n", "\r\n"):
+        lines = [
+            ",".join(
+                f'"{text.replace(chr(34), chr(34) * 2)}"' if is_quoted else csv_line([text])[:-1].decode()
+                for text in row
+            )
+            for row in rows
+        ]
+        data = (chr(0xFEFF) * is_marked + "".join(line + ending for line in lines)).encode()
+        records = records_of(data)
+        assert [record.fields for record in records] == rows
+        assert records[0].start == 0
+        assert [record.end for record in records] == [*(record.start for record in records[1:]), len(data)]
+        assert canonical_records(data.removeprefix(b"\xef\xbb\xbf"), "t.csv") == canonical
+        if data != canonical:
+            assert not all(record.is_canonical for record in records)
+        else:
+            assert all(record.is_canonical for record in records)
 
 
 @pytest.mark.parametrize(
-    ("raw", "wrong"),
+    ("line", "expected"),
     [
-        (b"0,0,0\n", "3 fields, expected"),
-        (b"\n", "0 fields, expected"),
-        (ROWS[0].replace(b",ok,", b",fine,"), "'fine' is not a valid RunStatus"),
-        (ROWS[0].replace(b"0,0,0,0,", b"0,-1,0,0,", 1), "'-1' where a whole number belongs"),
+        (b'a"b",c\n', "quoted whole"),
+        (b'a"b,c\n', "its quotes closed"),
+        (b'"a"b,c\n', "quoted whole"),
+        (b"a\rb,c\n", "no carriage return"),
+        (b"\xff\xfe,c\n", "UTF-8"),
+        (b'"a\nb,c\nd,e\n', "its quotes closed"),
+        (b"a,b\rc,d\re,f", "ends with a line feed"),
     ],
 )
-def test_a_torn_middle_is_refused_with_its_place(raw: bytes, wrong: str) -> None:
-    with pytest.raises(TableDamagedError, match=rf"^runs\.csv: record 2 is damaged: {wrong}") as caught:
+def test_what_is_no_record_is_refused_with_its_number(line: bytes, expected: str) -> None:
+    with pytest.raises(TableDamagedError, match=rf"^t\.csv, record 3: expected .*{expected}") as caught:
+        [record.fields for record in records_of(b"x,y\n1,2\n" + line)]
+    assert (caught.value.table, caught.value.record, caught.value.column) == ("t.csv", 3, None)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"0,0,0\n", ": expected 22 fields and not 3, got '0,0,0'"),
+        (b"\n", ": expected 22 fields and not 1, got ''"),
+        (ROWS[0].replace(b",ok,", b",fine,"), ", column 'status': expected one of ok, "),
+        (ROWS[0].replace(b"0,0,0,0,", b"0,-1,0,0,", 1), ", column 'config_id': expected a whole number"),
+        (ROWS[0].replace(b"0,0,0,0,", b"0,00,0,0,", 1), ", column 'config_id': expected a whole number"),
+        (ROWS[0].replace(b",193,", b",1_9,"), ", column 'Infected:max': expected a number or nothing, got '1_9'"),
+        (ROWS[0].replace(b",193,", b",\0,"), ", column 'Infected:max': expected a number or nothing"),
+        (ROWS[0].replace(b",20,", b",99999999999999999999999,"), ", column 'ticks': expected a whole number from 0 to"),
+        (ROWS[0].replace(b",20,", b"," + b"9" * 5000 + b","), r".*got '9{60}'\.\.\. \(5000 characters\)"),
+    ],
+)
+def test_a_torn_middle_is_refused_with_its_place(raw: bytes, expected: str) -> None:
+    with pytest.raises(TableDamagedError, match=rf"^runs\.csv, record 3{expected}") as caught:
         read(TABLE.header + ROWS[0] + raw + ROWS[1])
-    assert (caught.value.table, caught.value.record) == ("runs.csv", 2)
+    assert (caught.value.table, caught.value.record) == ("runs.csv", 3)
 
 
 def test_columns_are_found_from_the_end() -> None:
@@ -82,16 +132,16 @@ def test_columns_are_found_from_the_end() -> None:
     header = RunsColumns.of(text.split(","))
     assert header.config_names == ("note", "status", "action.a")
     assert (header.reducers, header.width) == (("S:max",), 18)
+    assert [text.split(",")[place] for place in header.timings] == ["build_ms", "wall_ms", "steps_per_s"]
 
 
 @pytest.mark.parametrize("header", ["", "run_id,tick", "a,b,c\n", TABLE.header.decode().replace("note", "notes")])
 def test_another_header_is_refused(header: str) -> None:
-    with pytest.raises(OutputError, match="a header that is not that of a sweep"):
+    with pytest.raises(TableDamagedError, match=r"runs\.csv, record 1: expected the columns of a sweep"):
         RunsColumns.of(header.strip().split(","))
 
 
 def test_a_table_without_a_whole_header_has_no_rows() -> None:
     for size in (0, 5):
-        columns, rows = read_run_rows(RecordReader(io.BytesIO(WHOLE[:size])))
-        assert columns is None
-        assert list(rows) == []
+        reader, batch = read(WHOLE[:size])
+        assert (reader.header, len(batch.starts)) == (None, 0)

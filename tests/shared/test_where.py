@@ -174,6 +174,9 @@ def test_the_limit_holds_before_the_filter() -> None:
     big = block(vary("size", span(1, 1000)), move("pulse", span(0, 2**20)))
     problem = only_problem(msgspec.structs.replace(big, where="size == 1"))
     assert problem.wrong == "1 048 577 000 configs to look at, the limit is 16 777 216"
+    for ticks, wrong in ((2**15, "the expression keeps no config"), (2**15 + 1, "16 777 728 configs to look at")):
+        full = block(vary("size", span(1, 512)), move("pulse", span(1, ticks)))
+        assert only_problem(msgspec.structs.replace(full, where="rate > 2")).wrong.startswith(wrong)
 
 
 def test_a_long_chain_is_no_deep_tree() -> None:

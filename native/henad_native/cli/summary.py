@@ -15,6 +15,7 @@ from rich.table import Table
 
 from henad_native.cli.texts import byte_text
 from henad_web.output.record import non_finite_runs
+from henad_web.output.tables import SUMMARY_COUNTS, SUMMARY_LEADING
 
 __all__ = ["summary_table", "written_files"]
 
@@ -32,8 +33,6 @@ FILES = {
     "summary.csv": "one row a config: means, deviations and intervals over its runs",
     "manifest.json": "the spec, the plan and where this ran",
 }
-
-_COUNTS = ["runs", "ok", "failed", "ticks:mean"]
 
 
 def summary_table(text: str) -> Table | None:
@@ -63,16 +62,16 @@ def summary_table(text: str) -> Table | None:
 
 def _identity_columns(header: Sequence[str]) -> range:
     """Return the columns of the parameters and actions: between the block and the counts."""
-    for index in range(2, len(header)):
-        if list(header[index : index + len(_COUNTS)]) == _COUNTS:
-            return range(2, index)
+    for index in range(len(SUMMARY_LEADING), len(header)):
+        if tuple(header[index : index + len(SUMMARY_COUNTS)]) == SUMMARY_COUNTS:
+            return range(len(SUMMARY_LEADING), index)
     return range(0)
 
 
 def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     """Return the counts that are shown, by name: runs that met a value which is not finite only where there are any."""
     start = _identity_columns(header).stop
-    counts = [[int(cell) for cell in row[start : start + 3]] for row in rows]
+    counts = [[int(cell) for cell in row[start : start + len(SUMMARY_COUNTS)]] for row in rows]
     runs, failed = [count[0] for count in counts], [count[2] for count in counts]
     non_finite = [non_finite_runs(*count) for count in counts]
     return {"runs": runs, "failed": failed} | ({"non-finite": non_finite} if any(non_finite) else {})

@@ -7,6 +7,7 @@ a column stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.errors import TableDamagedError
 from henad_web.explore.outcomes import RunStatus, StopReason
 from henad_web.model.decimals import f64_from_text
-from henad_web.results.errors import BadFieldError
 
-__all__ = ["Cells", "cells_for"]
+__all__ = ["NUMBER", "WHOLE", "Cells", "cells_for"]
+
+WHOLE = r"(?:0|[1-9][0-9]*+)"
+"""A whole number as tables spell it."""
+
+NUMBER = r"(?:[0-9]++|-?[0-9]++\.[0-9]++|-[0-9]++|-?[0-9]++(?:\.[0-9]++)?[eE][-+]?[0-9]++)"
+"""A number as tables spell it, and with the exponents of other writers; what is frequent comes first."""
+
+_WHOLE, _NUMBER, _KEY = re.compile(WHOLE), re.compile(NUMBER), re.compile(r"[0-9a-fA-F]{16}")
 
 _BOOLS = {"true": True, "false": False}
 
@@ -45,18 +54,28 @@ class Cells:
         """Return the values of `texts`, the first of which stands in the record `first`.
 
         Raises:
-            BadFieldError: A text is no such value.
+            TableDamagedError: A text is no such value.
         """
         try:
             return np.array(self._values(texts), self.dtype)
         except (ValueError, KeyError, OverflowError):
             for offset, text in enumerate(texts):
-                try:
-                    np.array([self.read(text)], self.dtype)
-                except (ValueError, KeyError, OverflowError) as error:
-                    wrong = BadFieldError(self.table, first + offset, self.column, came=text, expected=self.expected)
-                    raise wrong from error
+                self.value(text, first + offset)
             raise
+
+    def value(self, text: str, record: int) -> Any:  # noqa: ANN401 - of the type that `read` gives
+        """Return the value of `text`, which stands in the record `record`.
+
+        Raises:
+            TableDamagedError: It is no such value.
+        """
+        try:
+            value = self.read(text)
+            if isinstance(value, int):  # what fits into no column is no value
+                np.array(value, self.dtype)
+        except (ValueError, KeyError, OverflowError) as error:
+            raise TableDamagedError(self.table, record, self.column, came=text, expected=self.expected) from error
+        return value
 
     def _values(self, texts: Sequence[str]) -> list[Any]:
         # Levels, statuses and notes repeat: each is read once.
@@ -74,13 +93,17 @@ def cells_for(kind: str, column: str, table: str) -> Cells:
 
 
 def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    if _WHOLE.fullmatch(text) is None:
         raise ValueError(text)
     return int(text)
 
 
 def _number(text: str) -> float:
-    return float(text) if text else float("nan")
+    if not text:
+        return float("nan")
+    if _NUMBER.fullmatch(text) is None:
+        raise ValueError(text)
+    return float(text)
 
 
 def _signed(text: str) -> int:
@@ -95,9 +118,8 @@ def _decimal(text: str) -> float:
 
 
 def _key(text: str) -> str:
-    if len(text) != 16:
+    if _KEY.fullmatch(text) is None:
         raise ValueError(text)
-    int(text, 16)
     return text
 
 

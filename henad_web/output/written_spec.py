@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from henad_web.errors import ManifestError, SpecError
 from henad_web.explore.spec_file import parse_spec, parse_spec_document
 from henad_web.output.names import MANIFEST
-from henad_web.results.runs import RunsLayout
+from henad_web.output.tables import RunsLayout
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
