@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 
 import henad_web as hw
+from henad_web.output.records import RecordReader
 from henad_web.results.verifying import verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
@@ -61,6 +63,8 @@ def test_a_resume_of_another_form_leaves_the_bytes_of_an_uninterrupted_sweep(
     begun = whole if rows == 8 else cut(whole, rows)
     came = resumed(stepped, in_form(begun, FORMS[form]))
     assert hw.masked(came) == hw.masked(whole)
+    # The masked form takes quotes and line ends off: here they must be off already.
+    assert all(record.is_canonical for record in RecordReader(io.BytesIO(came["runs.csv"]), "runs.csv"))
     more = odd_spec(replicates=3)
     assert hw.masked(resumed(stepped, in_form(begun, FORMS[form]), more)) == hw.masked(stepped.files(ODD_ENTRY, more))
 
