@@ -119,6 +119,7 @@ from henad_web.output.refusals import (
     UnplannedRunError,
 )
 from henad_web.result_set import ResultSet, verify
+from henad_web.results.archive import ArchiveLimits
 from henad_web.results.errors import (
     ArchiveError,
     DuplicateFileError,
@@ -150,6 +151,7 @@ __all__ = [
     "ActiveRun",
     "AllLevels",
     "ArchiveError",
+    "ArchiveLimits",
     "Backend",
     "BlockSpec",
     "BuildChanged",

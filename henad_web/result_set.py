@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from henad_web.errors import ResultsError
 from henad_web.output.names import MARKER, RUNS, SERIES, STAGED
 from henad_web.results import frames
-from henad_web.results.archive import is_archive, unpack
+from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
 from henad_web.results.recognition import Opener, openers_of, recognise
 from henad_web.results.recorded import RecordedResults
 from henad_web.targets import current
@@ -39,6 +39,7 @@ class ResultSet(RecordedResults):
         *,
         models: ModelsGiven | None = None,
         series_budget: int | None = None,
+        archive_limits: ArchiveLimits = DEFAULT_LIMITS,
         target: Target | None = None,
     ) -> ResultSet:
         """Return the results in the directory or zip at `path`, finished or not.
@@ -49,6 +50,7 @@ class ResultSet(RecordedResults):
             path: A directory of results, or a zip of one.
             models: Where `plan` and `replay` find the model; the examples when None.
             series_budget: Bytes of series kept in memory once read, None for no limit.
+            archive_limits: How much a zip may unpack to.
             target: The platform, the current one when None; it knows whether somebody writes there.
 
         Raises:
@@ -60,7 +62,7 @@ class ResultSet(RecordedResults):
         """
         where = Path(path)
         try:
-            files, is_folder = _files_at(where)
+            files, is_folder = _files_at(where, archive_limits)
             found = recognise(files, path=str(path), prefer_names=is_folder)
             is_live = is_folder and (target or current()).is_being_written(str(path))
             return cls(found, models=models, series_budget=series_budget, is_live=is_live)
@@ -151,7 +153,7 @@ def verify(
     return current().verify(path, runs=runs, models=models, run_ids=run_ids)
 
 
-def _files_at(path: Path) -> tuple[dict[str, Opener], bool]:
+def _files_at(path: Path, limits: ArchiveLimits) -> tuple[dict[str, Opener], bool]:
     """Return the openers of the files at `path`, and whether it is a directory."""
     if path.is_dir():
         return _files_in(path), True
@@ -162,7 +164,7 @@ def _files_at(path: Path) -> tuple[dict[str, Opener], bool]:
         if not is_archive(head):
             raise ResultsError(f"{path} is neither a directory nor a zip; give the folder that holds the results")
         stream.seek(0)
-        return openers_of(unpack(stream)), False
+        return openers_of(unpack(stream, limits=limits)), False
 
 
 def _files_in(folder: Path) -> dict[str, Opener]:

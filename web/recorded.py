@@ -12,13 +12,13 @@ from study import Study
 from wording import opened_text
 
 import henad_web as hw
-from henad_web.results.archive import unpack
+from henad_web.results.archive import ArchiveLimits, unpack
 from henad_web.results.recognition import usual_names
 
-__all__ = ["LARGEST_BYTES", "Recorded", "opened_archive"]
+__all__ = ["LIMITS", "Recorded", "opened_archive"]
 
-LARGEST_BYTES = 1 << 30
-"""Most bytes an archive may unpack to here: a tab has about four gigabytes for everything."""
+LIMITS = ArchiveLimits(total_bytes=1 << 30)
+"""What an archive may unpack to here: a tab has about four gigabytes for everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def opened_archive(content: bytes, models: hw.ModelSet) -> Recorded:
     Raises:
         HenadError: It is no zip of results, or one of a model or spec that this page does not know.
     """
-    files = usual_names(unpack(content, largest_bytes=LARGEST_BYTES))
+    files = usual_names(unpack(content, limits=LIMITS))
     results = hw.ResultSet.from_files(files, models=models, series_budget=0)
     loaded = hw.parse_spec(hw.spec_to_toml(results.spec))
     return Recorded(files=files, results=results, study=Study(loaded=loaded, entry=results.entry, plan=results.plan))

@@ -19,7 +19,7 @@ from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
 from henad_web.output.tables import LEADING, SERIES_LEADING, SUMMARY_LEADING
 from henad_web.results.errors import DuplicateFileError, MissingFileError
 
-__all__ = ["Opener", "ResultFiles", "openers_of", "recognise", "usual_names"]
+__all__ = ["Opener", "HEAD_BYTES", "ResultFiles", "may_be_part", "openers_of", "recognise", "usual_names"]
 
 Opener = Callable[[], BinaryIO]
 """Opens one file from its start; the caller closes it."""
@@ -27,7 +27,8 @@ Opener = Callable[[], BinaryIO]
 REQUIRED = (MANIFEST, RUNS)
 """Parts of every result set, but for the table of runs of one whose writer died before it made it."""
 
-_HEAD_BYTES = 64
+HEAD_BYTES = 64
+"""Bytes at the start of a file that tell which part it may be."""
 
 _FIRST_NAMES: Mapping[str, tuple[str, ...]] = {
     RUNS: LEADING[:2],
@@ -138,18 +139,32 @@ def _only(part: str, names: list[str], *, prefer_names: bool) -> str:
     raise DuplicateFileError(part, names)
 
 
+def may_be_part(name: str, head: bytes) -> bool:
+    """Return whether a file called `name` that starts with `head`, its first `HEAD_BYTES`, may be a part."""
+    return _is_json(head) or bool(_table_kinds(name, head))
+
+
+def _is_json(head: bytes) -> bool:
+    return head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
 def _kinds(name: str, opener: Opener) -> tuple[str, ...]:
     with opener() as stream:
-        head = stream.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
-        if head.lstrip().startswith(b"{"):
-            return _json_kinds(name, head + stream.read())
+        head = stream.read(HEAD_BYTES)
+        if _is_json(head):
+            return _json_kinds(name, head.removeprefix(codecs.BOM_UTF8) + stream.read())
+    return _table_kinds(name, head)
+
+
+def _table_kinds(name: str, head: bytes) -> tuple[str, ...]:
+    head = head.removeprefix(codecs.BOM_UTF8)
     usual = PurePath(name).name
     if not head:
         return (usual,) if usual in RESULT_NAMES else ()
     line, newline, _ = head.partition(b"\n")
     # Names of columns that begin a header are plain words, so that quotes around them can be taken off unread.
     line = line.rstrip(b"\r").replace(b'"', b"")
-    whole = bool(newline) or len(head) >= _HEAD_BYTES
+    whole = bool(newline) or len(head) + len(codecs.BOM_UTF8) >= HEAD_BYTES
     begins = {part: ",".join(names).encode() for part, names in _FIRST_NAMES.items()}
     starts = tuple(part for part, begin in begins.items() if (line + b",").startswith(begin + b","))
     if starts:

@@ -39,7 +39,14 @@ if TYPE_CHECKING:
     from henad_web.model.state import ModelState
     from henad_web.output.table_index import SeriesIndex
 
-__all__ = ["RecordedResults", "ResultStatus", "RunSeries"]
+__all__ = ["MISSING_SERIES", "RecordedResults", "ResultStatus", "RunSeries"]
+
+
+MISSING_SERIES = (
+    f"there is no {SERIES}: the samples of the runs are not here; restore the file, or go on with the results to have "
+    f"the runs done again whose samples were kept"
+)
+"""What is told of results that lack their series."""
 
 
 class ResultStatus(StrEnum):
@@ -167,12 +174,7 @@ class RecordedResults:
     @property
     def missing_line(self) -> str | None:
         """What to tell whoever opened results that lack a part, None when nothing is missing."""
-        if self.has_series or not len(self.runs):
-            return None
-        return (
-            f"there is no {SERIES}: the samples of its {len(self.runs)} runs are not here; restore the file, or go on "
-            f"with the results to have those runs done again"
-        )
+        return None if self.has_series or not len(self.runs) else MISSING_SERIES
 
     @property
     def is_search(self) -> bool:

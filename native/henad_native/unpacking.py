@@ -14,7 +14,7 @@ from henad_native.directory import DirectoryStore
 from henad_web.errors import ResultsError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST
-from henad_web.results.archive import is_archive, members
+from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, members
 from henad_web.results.recognition import ResultFiles, openers_of, recognise
 
 __all__ = ["default_directory", "is_archive_file", "unpack_results"]
@@ -38,7 +38,11 @@ def default_directory(archive: str | os.PathLike[str]) -> Path:
 
 
 def unpack_results(
-    archive: str | os.PathLike[str], directory: str | os.PathLike[str] | None = None, *, force: bool = False
+    archive: str | os.PathLike[str],
+    directory: str | os.PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    limits: ArchiveLimits = DEFAULT_LIMITS,
 ) -> Path:
     """Write the result set in the zip `archive` into `directory`, under the usual names, and return the directory.
 
@@ -49,6 +53,7 @@ def unpack_results(
         archive: The zip; other files in it are left out.
         directory: A new directory or one without results; that of `default_directory` when None.
         force: Take over a lock that a process on another host did not give back.
+        limits: How much the zip may unpack to.
 
     Raises:
         ArchiveError: The archive is damaged or could do harm.
@@ -59,14 +64,14 @@ def unpack_results(
         OutputError: The directory cannot be written, or is being written.
     """
     where = default_directory(archive) if directory is None else Path(directory)
-    found = _recognised(archive)
+    found = _recognised(archive, limits)
     Manifest.read(found.read(MANIFEST), path=str(archive))
     parts = {name: part for part, name in found.sources.items()}
     store = DirectoryStore(where, force=force)
     try:
         store.open()
         try:
-            for name, chunks in _members(archive):
+            for name, chunks in _members(archive, limits):
                 if parts.get(name, MANIFEST) != MANIFEST:
                     store.replace(parts[name], chunks)
             store.replace(MANIFEST, [found.read(MANIFEST)])
@@ -79,18 +84,18 @@ def unpack_results(
     return where
 
 
-def _recognised(archive: str | os.PathLike[str]) -> ResultFiles:
+def _recognised(archive: str | os.PathLike[str], limits: ArchiveLimits) -> ResultFiles:
     heads: dict[str, bytes] = {}
-    for name, chunks in _members(archive):
+    for name, chunks in _members(archive, limits):
         head = next(chunks, b"")
         is_table = not head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
         heads[name] = head[:_HEAD_BYTES] if is_table else b"".join([head, *chunks])
     return recognise(openers_of(heads), path=str(archive))
 
 
-def _members(archive: str | os.PathLike[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
+def _members(archive: str | os.PathLike[str], limits: ArchiveLimits) -> Iterator[tuple[str, Iterator[bytes]]]:
     try:
         with Path(archive).open("rb") as stream:
-            yield from members(stream)
+            yield from members(stream, limits=limits)
     except OSError as error:
         raise ResultsError(f"{archive} cannot be read: {error.strerror or error}") from error

@@ -46,3 +46,15 @@ def test_out_says_where_and_a_folder_with_results_is_refused(
 def test_out_is_for_a_zip_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["resume", str(tmp_path), "--out", str(tmp_path / "x")]) == 2
     assert "is no zip; a folder is gone on with where it is" in capsys.readouterr().err
+
+
+def test_a_zip_without_series_says_so_and_its_runs_are_done_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results.zip"
+    path.write_bytes(pack({name: data for name, data in reference_files().items() if name != "series.csv"}))
+    assert main(["resume", str(path), "--quiet"]) == 0
+    assert f"{path}: there is no series.csv" in capsys.readouterr().err
+    results = hw.ResultSet.open(tmp_path / "results")
+    assert [(session.skipped, session.ran) for session in results.manifest.sessions] == [(0, 4), (0, 4)]
+    assert results.missing_line is None

@@ -9,12 +9,15 @@ import typer
 
 import henad_web as hw
 from henad_native.cli.choices import Concurrent, Force, Memory, Models, OnFullDisk, Quiet, RetryFailed, given_options
+from henad_native.cli.consoles import message_console, print_line
 from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept
 from henad_native.directory import DirectoryStore
 from henad_native.unpacking import default_directory, is_archive_file, unpack_results
 from henad_web.output.earlier import read_manifest
+from henad_web.output.names import RUNS, SERIES
+from henad_web.results.recorded import MISSING_SERIES
 
 __all__ = ["resume_command"]
 
@@ -45,7 +48,10 @@ def resume_command(
     known = load_models(models)
     given = given_options(concurrent, memory, retry_failed=retry_failed, force=force, on_full=on_full)
     directory = _unpacked(path, out)
-    entry = known.lookup(read_manifest(DirectoryStore(directory)).model.id)
+    store = DirectoryStore(directory)
+    entry = known.lookup(read_manifest(store).model.id)
+    if store.holds(RUNS) and not store.holds(SERIES):
+        print_line(message_console(), f"{path}: {MISSING_SERIES}")
     options = hw.SweepRunOptions(**given)
     record = swept(
         entry,
