@@ -49,6 +49,9 @@ _SIGNED = re.compile(r"[+-]?[0-9]+")
 _MOST_DIGITS = 20
 """Digits and sign of the longest whole number of any kind; a longer text is not even read as one."""
 
+_READABLE_LENGTH = 24
+"""Longest shortest text of a double with an exponent."""
+
 MAX_TEXT_LENGTH = 200
 """Most characters of a text: tables of a million rows hold it in fixed width."""
 
@@ -134,7 +137,12 @@ class Param:
             return f"one of {', '.join(self.options)}"
         if self.min is None or self.max is None:
             return f"a text of 1 to {MAX_TEXT_LENGTH} characters in one line, no blanks at its ends"
-        return f"{self.text(self.min)} to {self.text(self.max)}"
+        return f"{self._bound_text(self.min)} to {self._bound_text(self.max)}"
+
+    def _bound_text(self, bound: float | int) -> str:
+        # A bound such as 1e300 has 301 digits, which nobody reads in a message.
+        text = self.text(bound)
+        return text if len(text) <= _READABLE_LENGTH or self.kind is not ParamKind.F64 else repr(bound)
 
     def parse(self, text: str) -> ParamValue:
         """Return the canonical value that `text` stands for; blanks around it do not count, and a text has none.

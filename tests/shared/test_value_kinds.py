@@ -48,6 +48,7 @@ def test_a_double_keeps_every_digit_and_has_one_zero() -> None:
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, "inf", "1e400", 1.1e300, 10**301])
 def test_a_double_is_finite_and_within_its_bounds(value: object) -> None:
     assert "out of range" in refusal(LEVEL, value)
+    assert "allowed: -1e+300 to 1e+300" in refusal(LEVEL, value)
     assert "about -2^16609" in refusal(LEVEL, -(10**5000))
 
 
