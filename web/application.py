@@ -21,7 +21,7 @@ from picker import Picker
 from recorded import opened_archive
 from session import Session, Views
 from study import Reading, read_spec
-from table import Table
+from table import MOST_ROWS, Table
 from wording import plan_text
 
 import henad_web as hw
@@ -101,7 +101,7 @@ class Application:
             self._controls.add_warning("The results were not opened: a sweep is running. Open them once it has ended.")
             return
         try:
-            opened = opened_archive(content, self._models)
+            opened = opened_archive(content, self._models, most_runs=MOST_ROWS)
         except hw.HenadError as error:
             self._controls.show_state("failed", f"The results could not be opened: {error}")
             return

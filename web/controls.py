@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dom import by_id, make, reveal, write
 from handlers import listen
 from pacing import Pace
-from wording import duration_text, progress_text
+from wording import duration_text, progress_text, stage_text
 
 import henad_web as hw
 
@@ -70,16 +70,20 @@ class Controls:
         """Offer to run what opened results lack, or do not."""
         reveal(self._rest, offered)
 
-    def show_progress(self, progress: hw.SweepProgress) -> None:
-        """Show counts, time left and time passed."""
+    def show_progress(self, progress: hw.SweepProgress, *, planned: bool = True) -> None:
+        """Show counts, time left and time passed; while it is not yet `planned`, the bar shows how far planning is."""
         stepped = sum(min(active.tick / active.end_tick, 1.0) for active in progress.active_runs if active.end_tick)
-        self._bar.max = max(1, progress.runs_total)
-        self._bar.value = min(progress.runs_total, progress.runs_done + progress.runs_waiting + stepped)
+        if planned:
+            self._bar.max = max(1, progress.runs_total)
+            self._bar.value = min(progress.runs_total, progress.runs_done + progress.runs_waiting + stepped)
+        else:
+            self._bar.max, self._bar.value = 1, progress.fraction or 0.0
         sentence = progress_text(
             done=progress.runs_done,
             total=progress.runs_total,
             failed=progress.runs_failed,
             remaining=progress.remaining,
+            stage=stage_text(planned=planned, fraction=progress.fraction),
         )
         write(self._text, sentence)
         self._bar.setAttribute("aria-valuetext", sentence)

@@ -26,7 +26,7 @@ class Gallery:
         self._chart, self._on_shown = chart, on_shown
         self._follow = by_id("follow")
         self._study: Study | None = None
-        self._kept: OrderedDict[int, tuple[RunOutcome, bool]] = OrderedDict()
+        self._kept: OrderedDict[int, tuple[RunOutcome, str]] = OrderedDict()
         self._chosen: int | None = None
         self.shown: int | None = None
         listen(self._follow, "click", lambda _event: self.choose(None))
@@ -38,9 +38,12 @@ class Gallery:
         reveal(self._follow, False)
         self._chart.show(None, "The series of the newest finished run appears here.")
 
-    def add(self, outcome: RunOutcome, *, dropped: bool) -> None:
-        """Keep a finished run; `dropped` says that its series was left out to save memory."""
-        self._kept[outcome.run.run_id] = (outcome, dropped)
+    def add(self, outcome: RunOutcome, why_empty: str = "no series was kept.") -> None:
+        """Keep a finished run; `why_empty` is what to say where it has no series."""
+        run_id = outcome.run.run_id
+        if self._kept.pop(run_id, None) is not None and run_id == self.shown:
+            self.shown = None  # it was run again: drawn anew with the next refresh
+        self._kept[run_id] = (outcome, why_empty)
         if len(self._kept) > MOST_ROWS:
             oldest = next(run_id for run_id in self._kept if run_id != self._chosen)
             del self._kept[oldest]
@@ -63,15 +66,13 @@ class Gallery:
         self.shown = wanted
         self._draw(*self._kept[wanted])
 
-    def _draw(self, outcome: RunOutcome, dropped: bool) -> None:
+    def _draw(self, outcome: RunOutcome, why_empty: str) -> None:
         study, series = self._study, outcome.series
         if study is None:
             return
         caption = f"Run {outcome.run.run_id}{self._levels(study, outcome)}"
-        if dropped:
-            self._chart.show(None, f"{caption}: series left out to save memory; series.csv has it.")
-        elif not len(series):
-            self._chart.show(None, f"{caption}: no series was kept.")
+        if not len(series):
+            self._chart.show(None, f"{caption}: {why_empty}")
         else:
             stats = study.plan.schema.stats
             lines = tuple(

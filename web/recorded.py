@@ -5,7 +5,7 @@ Owns no element. Everything about the files is decided by `henad_web`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from study import Study
@@ -29,54 +29,40 @@ class Recorded:
         files: Content by usual name.
         results: The same, read.
         study: Its study, bound to its model.
+        newest: Its last runs, in the order of the file.
     """
 
     files: Mapping[str, bytes]
     results: hw.ResultSet
     study: Study
+    newest: tuple[hw.RunOutcome, ...]
 
     @property
     def can_go_on(self) -> bool:
-        """Whether runs are missing."""
-        return len(self.results.runs) < self.results.expected_runs and not self.results.is_search
+        """Whether runs or their series are missing."""
+        lacks_something = len(self.results.runs) < self.results.expected_runs or not self.results.has_series
+        return lacks_something and not self.results.is_search
 
     @property
     def sentence(self) -> str:
         """What was opened, in words."""
-        runs = self.results.runs
-        failed = sum(hw.RunStatus(status).is_failure for status in runs["status"].tolist())
-        opened = opened_text(
-            status=self.results.status.value, rows=len(runs), planned=self.results.expected_runs, failed=failed
+        counts = self.results.counts
+        return opened_text(
+            status=self.results.status.value,
+            rows=counts.rows,
+            planned=self.results.expected_runs,
+            failed=counts.failed,
+            missing=self.results.missing_line,
         )
-        missing = self.results.missing_line
-        return opened if missing is None else f"{opened} {missing[0].upper()}{missing[1:]}."
 
-    def newest(self, count: int) -> Iterator[hw.RunOutcome]:
-        """Yield the last `count` runs of the file as outcomes, in its order."""
-        results = self.results
-        for run_id in results.runs["run_id"][-count:].tolist():
-            row, series = results.runs.run(run_id), self._series_of(run_id)
-            yield hw.RunOutcome(
-                run=row.run,
-                run_key=row.run_key,
-                status=row.status,
-                stop_reason=row.stop_reason,
-                ticks=row.ticks,
-                population=row.population,
-                build_ms=row.build_ms,
-                wall_ms=row.wall_ms,
-                reducers=row.reducers,
-                series=hw.Series(series.ticks, series.values),
-                note=row.note,
-            )
-
-    def _series_of(self, run_id: int) -> hw.RecordedSeries:
-        results = self.results
-        return results.series(run_id) if results.has_series else hw.RecordedSeries.empty(results.stat_columns)
+    @property
+    def why_empty(self) -> str:
+        """What to say of a run without a series."""
+        return "no series was kept." if self.results.has_series else "there is no series.csv among the results."
 
 
-def opened_archive(content: bytes, models: hw.ModelSet) -> Recorded:
-    """Return the results in the zip `content`.
+def opened_archive(content: bytes, models: hw.ModelSet, *, most_runs: int) -> Recorded:
+    """Return the results in the zip `content`, with the last `most_runs` runs of its table.
 
     Raises:
         HenadError: It is no zip of results, or one of a model or spec that this page does not know.
@@ -84,4 +70,31 @@ def opened_archive(content: bytes, models: hw.ModelSet) -> Recorded:
     files = usual_names(unpack(content, limits=LIMITS))
     results = hw.ResultSet.from_files(files, models=models, series_budget=0)
     loaded = hw.parse_spec(hw.spec_to_toml(results.spec))
-    return Recorded(files=files, results=results, study=Study(loaded=loaded, entry=results.entry, plan=results.plan))
+    run_ids = results.runs["run_id"][-most_runs:].tolist()
+    return Recorded(
+        files=files,
+        results=results,
+        study=Study(loaded=loaded, entry=results.entry, plan=results.plan),
+        newest=tuple(_outcome(results, run_id) for run_id in run_ids),
+    )
+
+
+def _outcome(results: hw.ResultSet, run_id: int) -> hw.RunOutcome:
+    row = results.runs.run(run_id)
+    series = hw.Series.empty(len(results.stat_columns))
+    if results.has_series:
+        recorded = results.series(run_id)
+        series = hw.Series(recorded.ticks, recorded.values)
+    return hw.RunOutcome(
+        run=row.run,
+        run_key=row.run_key,
+        status=row.status,
+        stop_reason=row.stop_reason,
+        ticks=row.ticks,
+        population=row.population,
+        build_ms=row.build_ms,
+        wall_ms=row.wall_ms,
+        reducers=row.reducers,
+        series=series,
+        note=row.note,
+    )

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from html import escape
 
 from study import Study
-from wording import number_text
+from wording import GAP_MARK, number_text
 
-from henad_web.explore.outcomes import RunOutcome
+from henad_web.explore.outcomes import RunOutcome, RunStatus
 
 __all__ = ["Columns", "head_markup", "row_markup"]
 
@@ -49,14 +49,19 @@ def head_markup(columns: Columns) -> str:
 def row_markup(outcome: RunOutcome, study: Study, columns: Columns) -> str:
     """Return one run as a row of markup; its run id is in ``data-run`` of the row."""
     run = outcome.run
-    levels = [study.level(run.config_id, factor) for factor in columns.factors]
-    numbers = [*levels, *(outcome.reducers.get(name) for name in columns.reducers)]
+    mark = GAP_MARK if outcome.status is RunStatus.NON_FINITE else ""
+    numbers = [study.level(run.config_id, factor) for factor in columns.factors]
+    numbers += [f"{text}{mark}" if text else "" for text in _reduced(outcome, columns)]
     cells = [f'<td><button type="button">{run.run_id}</button></td>', _cell(run.config_id), _cell(run.rep)]
     cells.append(_cell(outcome.status, "words"))
-    cells += [_cell(number_text(value)) for value in (*numbers, outcome.ticks)]
+    cells += [_cell(number) for number in (*numbers, outcome.ticks)]
     cells += [_cell(outcome.stop_reason, "words"), _cell(f"{outcome.wall_ms:.1f}"), _cell(outcome.note, "note")]
-    kind = "failed" if outcome.status.is_failure else "good"
+    kind = "failed" if outcome.status.is_failure else "gap" if mark else "good"
     return f'<tr data-run="{run.run_id}" class="{kind}">{"".join(cells)}</tr>'
+
+
+def _reduced(outcome: RunOutcome, columns: Columns) -> list[str]:
+    return [number_text(outcome.reducers.get(name)) for name in columns.reducers]
 
 
 def _head_cell(name: str, kind: str = "number") -> str:

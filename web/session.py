@@ -18,10 +18,11 @@ from handlers import Showing
 from pacing import BUDGET_MS, Pacing, StepWatch
 from recorded import Recorded
 from study import Study
-from table import MOST_ROWS, Table
-from wording import ended_text, slow_step_text
+from table import Table
+from wording import ended_text, gap_text, slow_step_text, state_text
 
 import henad_web as hw
+from henad_web.output.record import non_finite_line
 
 __all__ = ["Session", "Views"]
 
@@ -60,6 +61,7 @@ class Session:
         self._opened: Recorded | None = None
         self._watch = StepWatch()
         self._due = self._rows_due = 0.0
+        self._is_planned = False
         self._show = Showing()
 
     @property
@@ -88,17 +90,21 @@ class Session:
         show(views.gallery.begin, opened.study)
         show(views.table.begin, opened.study, opened.results.reducer_columns)
         show(views.board.clear, "Results were opened; no run is in progress.")
-        self._add_rows(opened)
+        self._show_earlier(opened, len(opened.results.runs))
         self._show_runs()
         show(views.controls.show_state, "ended", opened.sentence)
+        self._count_gaps(opened.results.non_finite_line)
         show(views.controls.offer_rest, opened.can_go_on)
 
-    def _add_rows(self, opened: Recorded) -> None:
+    def _show_earlier(self, opened: Recorded, count: int) -> None:
         views, show = self._views, self._show
-        show(views.table.note_earlier, max(0, len(opened.results.runs) - MOST_ROWS))
-        for outcome in opened.newest(MOST_ROWS):
-            show(views.table.add, outcome)
-            show(views.gallery.add, outcome, dropped=False)
+        show(views.table.show_earlier, opened.newest, count)
+        for outcome in opened.newest:
+            show(views.gallery.add, outcome, opened.why_empty)
+
+    def _count_gaps(self, line: str | None) -> None:
+        if line is not None:
+            self._show(self._views.controls.add_warning, gap_text(line))
 
     def _begin(self, study: Study, opened: Recorded | None, start: Callable[[], hw.SweepRun]) -> None:
         views, show = self._views, self._show
@@ -111,13 +117,14 @@ class Session:
             return
         self._study, self._opened, self._watch = study, opened, StepWatch()
         self._due = self._rows_due = 0.0
+        self._is_planned = False
         show(views.controls.offer_rest, False)
         show(views.download.clear)
         show(views.gallery.begin, study)
         show(views.table.begin, study, ())
         show(views.board.clear, "Planning.")
         show(views.controls.show_active, True)
-        show(views.controls.show_state, "planning", "Planning: trying the first configs.")
+        show(views.controls.show_state, *state_text(planned=False, paused=False, fraction=None))
         show(self._on_active, True)
 
     def pause(self) -> None:
@@ -168,15 +175,19 @@ class Session:
         views, show = self._views, self._show
         match event:
             case hw.Planned(outline):
+                self._is_planned = True
                 if self._study is not None:
                     show(views.table.begin, self._study, outline.reducer_columns)
                 if self._opened is not None:
-                    self._add_rows(self._opened)
+                    self._show_earlier(self._opened, outline.skipped)
             case hw.Warned(warning):
                 show(views.controls.add_warning, str(warning))
             case hw.RunFinished(outcome, dropped):
                 show(views.table.add, outcome)
-                show(views.gallery.add, outcome, dropped=dropped)
+                if dropped:
+                    show(views.gallery.add, outcome, "series left out to save memory; series.csv has it.")
+                else:
+                    show(views.gallery.add, outcome)
             case hw.Finished(record):
                 self._show_finished(record, planned)
             case hw.Failed(message):
@@ -186,10 +197,16 @@ class Session:
         report, counts = record.report, record.report.counts
         aborted = report.end != "complete"
         sentence = ended_text(
-            aborted=aborted, rows=counts.rows, failed=counts.failed, planned=planned, elapsed=report.elapsed
+            aborted=aborted,
+            rows=counts.rows,
+            failed=counts.failed,
+            planned=planned,
+            elapsed=report.elapsed,
+            kept_files=bool(record.files),
         )
         phase = "aborted" if aborted else "ended"
         self._show(self._views.controls.show_state, phase, sentence, failed=counts.failed > 0)
+        self._count_gaps(non_finite_line(counts))
         if self._study is not None and record.files:
             self._show(self._views.download.offer, self._study.entry.id, record.files)
 
@@ -197,11 +214,9 @@ class Session:
         views, show, progress = self._views, self._show, run.progress()
         self._due = self._clock() + REFRESH_S
         show(views.controls.show_active, True, paused=run.is_paused)
-        show(views.controls.show_progress, progress)
-        if run.is_paused:
-            show(views.controls.show_state, "paused", "Paused. Resume goes on where the run stands.")
-        elif progress.phase == "running":
-            show(views.controls.show_state, "running", "Running.")
+        show(views.controls.show_progress, progress, planned=self._is_planned)
+        state = state_text(planned=self._is_planned, paused=run.is_paused, fraction=progress.fraction)
+        show(views.controls.show_state, *state)
         step_ms = self._watch.step_ms
         slow = "" if step_ms is None else slow_step_text(step_ms, BUDGET_MS)
         show(views.controls.show_pace, self.pacing.pace, slow)
@@ -220,7 +235,7 @@ class Session:
         views, show = self._views, self._show
         run.close()
         self._release()
-        show(views.controls.show_progress, run.progress())
+        show(views.controls.show_progress, run.progress(), planned=self._is_planned)
         self._show_runs()
         show(views.board.rest)
 

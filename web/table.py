@@ -6,9 +6,9 @@ Owns its elements and which run is chosen. Rows are added in batches, and only t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from dom import Event, by_id, drop_last, enclosing, find, reveal, write
+from dom import Element, Event, by_id, drop_last, enclosing, find, reveal, write
 from handlers import listen
 from rows import Columns, head_markup, row_markup
 from study import Study
@@ -34,6 +34,7 @@ class Table:
         self._seen = 0
         self._shown = 0
         self._chosen: int | None = None
+        self._earlier: set[int] = set()
         listen(self._body, "click", self._clicked)
 
     @property
@@ -45,20 +46,38 @@ class Table:
         """Empty the table and give it the columns of `study`."""
         self._study, self._columns = study, Columns.of(study, reducer_columns)
         self._waiting.clear()
+        self._earlier.clear()
         self._seen = self._shown = 0
         self._chosen = None
         self._head.innerHTML = head_markup(self._columns)
         self._body.replaceChildren()
         self.flush()
 
+    def show_earlier(self, outcomes: Sequence[RunOutcome], count: int) -> None:
+        """Show `outcomes`, the last of `count` runs that the files hold from before."""
+        self._waiting.extend(outcomes)
+        self._seen += count
+        self.flush()
+        self._earlier = {outcome.run.run_id for outcome in outcomes}
+
     def add(self, outcome: RunOutcome) -> None:
-        """Take a finished run; it appears with the next `flush`."""
+        """Take a finished run; it appears with the next `flush`, and one from before that was run again goes."""
+        run_id = outcome.run.run_id
+        if run_id in self._earlier:
+            self._earlier.discard(run_id)
+            self._remove(run_id)
         self._waiting.append(outcome)
         self._seen += 1
 
-    def note_earlier(self, count: int) -> None:
-        """Count `count` runs that have a row in the files and none here."""
-        self._seen += count
+    def _remove(self, run_id: int) -> None:
+        row = self._row(run_id)
+        if row is not None:
+            row.remove()
+            self._shown -= 1
+            self._chosen = None if run_id == self._chosen else self._chosen
+
+    def _row(self, run_id: int) -> Element | None:
+        return find(self._body, f'[data-run="{run_id}"]')
 
     def flush(self) -> None:
         """Put the runs taken since the last flush into the page, with one change of the document."""
@@ -80,7 +99,7 @@ class Table:
         if run_id == self._chosen:
             return
         for other, current in ((self._chosen, False), (run_id, True)):
-            row = None if other is None else find(self._body, f'[data-run="{other}"]')
+            row = None if other is None else self._row(other)
             if row is not None and current:
                 row.setAttribute("aria-current", "true")
             elif row is not None:

@@ -6,24 +6,35 @@ Owns wording only. Pure functions of values, so that they are tested without a b
 from __future__ import annotations
 
 __all__ = [
+    "GAP_MARK",
     "TIMES",
     "archive_name",
     "byte_text",
     "duration_text",
     "ended_text",
+    "gap_text",
     "number_text",
     "opened_text",
     "plan_text",
     "progress_text",
     "slow_step_text",
+    "stage_text",
+    "state_text",
 ]
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+
+GAP_MARK = "\N{DAGGER}"
+"""Behind the reducers of a run that met a value which is not finite, and before the line that counts such runs."""
 
 
 def _counted(count: int, noun: str) -> str:
     """Return `count` with its noun, such as ``1 run`` or ``12,000 runs``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _sentence(line: str) -> str:
+    return f"{line[:1].upper()}{line[1:]}."
 
 
 def plan_text(configs: int, replicates: int, runs: int, ticks: int) -> str:
@@ -46,7 +57,7 @@ def duration_text(seconds: float) -> str:
     return f"{minutes // 60:,} h {minutes % 60:02d} min"
 
 
-def progress_text(*, done: int, total: int, failed: int, remaining: float | None) -> str:
+def progress_text(*, done: int, total: int, failed: int, remaining: float | None, stage: str = "") -> str:
     """Return counts and time left, such as ``12 of 60 runs · 1 failed · about 16 s left``.
 
     Args:
@@ -54,8 +65,11 @@ def progress_text(*, done: int, total: int, failed: int, remaining: float | None
         total: Runs this sweep executes.
         failed: Runs among `done` that failed.
         remaining: Seconds left, None while there is no estimate.
+        stage: How far the work before or behind the runs is, as `stage_text` says it.
     """
     parts = [f"{done:,} of {_counted(total, 'run')}"]
+    if stage:
+        parts.append(stage)
     if failed:
         parts.append(f"{failed:,} failed")
     if remaining is not None:
@@ -68,8 +82,34 @@ def _rounded_time(seconds: float) -> str:
     return duration_text(seconds) if seconds >= 9.95 else f"{max(1, round(seconds))} s"
 
 
-def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: float) -> str:
+def stage_text(*, planned: bool, fraction: float | None) -> str:
+    """Return how far planning is, or the summary once it is `planned`; nothing while there is no `fraction`, 0 to 1."""
+    if fraction is None:
+        return ""
+    return f"{'summary' if planned else 'planning'} {int(fraction * 100)} %"
+
+
+def state_text(*, planned: bool, paused: bool, fraction: float | None) -> tuple[str, str]:
+    """Return the phase of a sweep that has not ended, and what it does. A pause holds runs alone."""
+    if not planned:
+        told = "Planning: trying the first configs." if fraction is None else "Planning: fixing every run."
+        return "planning", f"{told} The runs wait, since the sweep is paused." if paused else told
+    if fraction is not None:
+        return "running", "Writing the summary."
+    if paused:
+        return "paused", "Paused. Resume goes on where the run stands."
+    return "running", "Running."
+
+
+def gap_text(line: str) -> str:
+    """Return `line`, which counts the runs that met a value which is not finite, with the mark of their rows."""
+    return f"{GAP_MARK} {_sentence(line)}"
+
+
+def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: float, kept_files: bool = True) -> str:
     """Return how a sweep ended: what its files hold, of how many planned runs, after how many seconds."""
+    if not kept_files:
+        return f"Aborted after {duration_text(elapsed)}, before anything was written."
     kept = f"{_counted(rows, 'run')} in {duration_text(elapsed)}"
     if aborted:
         kept = f"Aborted after {duration_text(elapsed)}: the files hold {rows:,} of {_counted(planned, 'run')}"
@@ -77,10 +117,11 @@ def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: 
     return f"Finished {kept}, {failed:,} failed." if failed else f"Finished {kept}."
 
 
-def opened_text(*, status: str, rows: int, planned: int, failed: int) -> str:
-    """Return what results that were opened hold: their status, and of how many planned runs."""
+def opened_text(*, status: str, rows: int, planned: int, failed: int, missing: str | None = None) -> str:
+    """Return what results that were opened hold: their status, of how many planned runs, and what is `missing`."""
     text = f"Opened results ({status}): {rows:,} of {_counted(planned, 'run')}"
-    return f"{text}, {failed:,} failed." if failed else f"{text}."
+    text = f"{text}, {failed:,} failed." if failed else f"{text}."
+    return text if missing is None else f"{text} {_sentence(missing)}"
 
 
 def archive_name(model: str) -> str:
@@ -101,8 +142,6 @@ def number_text(value: object) -> str:
     """Return a table cell: floats shortened to six digits, None as nothing, everything else as it prints."""
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

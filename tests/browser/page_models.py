@@ -1,4 +1,4 @@
-"""Models that the page does not offer, for tests: `page_with_models` runs this file inside the page before it starts.
+"""Models that the page does not offer, for tests: `sweep_page.opened` runs this file in the page before it starts.
 
 Owns no test. It stands alone, since the page has it as text and no other file of the tests.
 """
@@ -48,6 +48,20 @@ class Trouble:
         return False
 
 
+class Wide(Trouble):
+    """Counts its steps on top of what its wide parameters say."""
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        super().__init__({"fails_at": 0, "gap_at": 0}, seed)
+        self._start = float(params["level"]) + int(params["offset"]) % 1000 + len(str(params["rule"]))
+
+    def stats(self) -> dict[str, float]:
+        return {"Level": self._start + self.tick}
+
+
+GRID = hw.ModelMetadata(backend=hw.Backend.CPU, palette=((21, 21, 21), (0, 230, 118)), topology=hw.Topology.GRID)
+LEVEL = (hw.Stat("Level", (0, 128, 255, 255)),)
+
 TROUBLE = hw.ModelEntry(
     id="trouble",
     name="Trouble",
@@ -56,10 +70,26 @@ TROUBLE = hw.ModelEntry(
         hw.u32("fails_at", "Fails at", 0, 0, 1_000_000, apply=Apply.RELOAD),
         hw.u32("gap_at", "Not a number from", 0, 0, 1_000_000, apply=Apply.RELOAD),
     ),
-    stats=(hw.Stat("Level", (0, 128, 255, 255)),),
+    stats=LEVEL,
     actions=(),
-    metadata=hw.ModelMetadata(backend=hw.Backend.CPU, palette=((21, 21, 21), (0, 230, 118)), topology=hw.Topology.GRID),
+    metadata=GRID,
     factory=Trouble,
 )
 
-MODELS = hw.ModelSet([*hw.example_models().values(), TROUBLE])
+WIDE = hw.ModelEntry(
+    id="wide",
+    name="Wide",
+    description="Has a parameter of each wide kind.",
+    params=(
+        hw.f64("level", "Level", 0.1, -1e300, 1e300, apply=Apply.RELOAD),
+        hw.i64("offset", "Offset", -7, -(2**63), 2**63 - 1, apply=Apply.RELOAD),
+        hw.text("rule", "Rule", "B3/S23", apply=Apply.RELOAD),
+        hw.f32("share", "Share", 0.4, -1000.0, 1000.0, apply=Apply.RELOAD),
+    ),
+    stats=LEVEL,
+    actions=(),
+    metadata=GRID,
+    factory=Wide,
+)
+
+MODELS = hw.ModelSet([*hw.example_models().values(), TROUBLE, WIDE])

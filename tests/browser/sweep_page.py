@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Download, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Download, FilePayload, Locator, Page, ViewportSize, expect
 
 import henad_web as hw
 from tests.browser.conftest import PYTHON_STARTS_MS, PageWatch
@@ -53,10 +53,11 @@ stats_every = 100
 """
 
 
-def native_files(text: str) -> dict[str, bytes]:
-    """Return the files that native Python makes of the spec `text`."""
-    loaded = hw.parse_spec(text)
-    entry = hw.example_models()[loaded.spec.model]
+def native_files(text: str, models: hw.ModelSet | None = None) -> dict[str, bytes]:
+    """Return the files that native Python makes of the spec `text` of one of `models`, else of the examples."""
+    models = hw.example_models() if models is None else models
+    loaded = hw.parse_spec(text, models=models)
+    entry = models[loaded.spec.model]
     options = hw.SweepRunOptions.from_loaded(loaded)
     record = hw.run_spec(entry, loaded.spec, output=hw.MemoryOutput(), options=options)
     assert record.files is not None
@@ -141,6 +142,13 @@ class SweepPage:
         """Check that of the four controls exactly `names` can be pressed."""
         for name in ("Run", "Pause", "Resume", "Abort"):
             expect(self.button(name)).to_be_enabled(enabled=name in names)
+
+    def open_zip(self, content: bytes) -> None:
+        """Choose a file of `content` where the page asks for results."""
+        file = FilePayload(name="anything.zip", mimeType="application/zip", buffer=content)
+        with self.page.expect_file_chooser() as chooser:
+            self.button("Open results (zip)").click()
+        chooser.value.set_files([file])
 
     def download(self) -> Download:
         with self.page.expect_download() as waiting:

@@ -53,6 +53,7 @@ def run_another(sweeps: SweepPage) -> None:
     sweeps.expect_phase("ended")
     expect(sweeps.rows).to_have_count(4)
     sweeps.expect_enabled("Run")
+    expect(sweeps.button("Open results (zip)")).to_be_enabled()
     assert set(sweeps.downloaded_files()) == {"runs.csv", "series.csv", "summary.csv", "manifest.json"}
 
 
@@ -110,9 +111,15 @@ def test_two_thousand_short_runs_leave_a_page_that_lives_in_the_memory_it_had(
     sweeps.button("Pause").click()
     sweeps.expect_phase("paused")
     early = Memory.of(page)
+    # The row that is chosen here leaves the table, which the end and the way back to the newest run must bear.
+    sweeps.rows.first.locator("button").click()
+    chosen = sweeps.chart_caption.inner_text()
     sweeps.button("Resume").click()
     sweeps.expect_phase("ended")
     late = Memory.of(page)
+    expect(sweeps.chart_caption).to_have_text(chosen)
+    sweeps.button("Follow newest").click()
+    expect(sweeps.chart_caption).to_contain_text("Run 1999")
 
     expect(sweeps.progress).to_have_text("2,000 of 2,000 runs")
     expect(sweeps.rows).to_have_count(200)
@@ -129,7 +136,7 @@ def test_two_thousand_short_runs_leave_a_page_that_lives_in_the_memory_it_had(
     assert late.objects - early.objects < 500
     assert late.listeners - early.listeners < 10
     assert late.used - early.used < written + 300_000
-    assert late.whole <= early.whole
+    assert late.whole < 1.25 * early.whole  # it grows by fifths: by one at most, for what comes and goes
     assert late.heap - early.heap < 400_000
 
 

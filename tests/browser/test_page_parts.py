@@ -218,11 +218,55 @@ def test_results_that_were_opened_say_what_they_hold(part: Part) -> None:
 
 
 def test_opened_rows_become_the_outcomes_they_were_written_from(part: Part) -> None:
-    recorded = part("recorded").opened_archive(pack(reference_files()), hw.example_models())
+    recorded = part("recorded").opened_archive(pack(reference_files()), hw.example_models(), most_runs=3)
     assert not recorded.can_go_on
-    outcomes = list(recorded.newest(3))
+    outcomes = recorded.newest
     assert [outcome.run.run_id for outcome in outcomes] == [1, 2, 3]
     assert outcomes[1].reducers == {"Susceptible:max": 254, "Infected:final": 114}
     assert outcomes[1].series.values[:, 1].tolist() == [2, 107, 205, 164, 114]
     assert recorded.study.factors == ("infection_rate",)
     assert recorded.study.level(1, "infection_rate") == "0.4"
+
+
+def test_results_without_series_say_so_and_keep_their_rows(part: Part) -> None:
+    files = {name: content for name, content in reference_files().items() if name != "series.csv"}
+    recorded = part("recorded").opened_archive(pack(files), hw.example_models(), most_runs=3)
+    assert recorded.sentence.endswith(
+        " There is no series.csv: the samples of the runs are not here; restore the file, or go on with the results to "
+        "have the runs done again whose samples were kept."
+    )
+    assert recorded.can_go_on
+    assert recorded.why_empty == "there is no series.csv among the results."
+    assert [len(outcome.series) for outcome in recorded.newest] == [0, 0, 0]
+    assert recorded.newest[1].reducers == {"Susceptible:max": 254, "Infected:final": 114}
+
+
+def test_a_stage_says_what_is_done_and_how_far_it_is(part: Part) -> None:
+    wording = part("wording")
+    assert wording.stage_text(planned=False, fraction=None) == ""
+    assert wording.stage_text(planned=False, fraction=0.999) == "planning 99 %"
+    assert wording.stage_text(planned=True, fraction=0.25) == "summary 25 %"
+    text = wording.progress_text(done=2, total=2, failed=0, remaining=None, stage="summary 25 %")
+    assert text == "2 of 2 runs · summary 25 %"
+
+
+@pytest.mark.parametrize(
+    ("planned", "paused", "fraction", "state"),
+    [
+        (False, False, None, ("planning", "Planning: trying the first configs.")),
+        (False, False, 0.5, ("planning", "Planning: fixing every run.")),
+        (False, True, 0.5, ("planning", "Planning: fixing every run. The runs wait, since the sweep is paused.")),
+        (True, False, None, ("running", "Running.")),
+        (True, True, None, ("paused", "Paused. Resume goes on where the run stands.")),
+        (True, True, 0.5, ("running", "Writing the summary.")),
+    ],
+)
+def test_a_state_says_what_the_sweep_does(
+    part: Part, planned: bool, paused: bool, fraction: float | None, state: tuple[str, str]
+) -> None:
+    assert part("wording").state_text(planned=planned, paused=paused, fraction=fraction) == state
+
+
+def test_an_abort_before_the_first_row_says_that_nothing_is_there(part: Part) -> None:
+    text = part("wording").ended_text(aborted=True, rows=0, failed=0, planned=9, elapsed=1.5, kept_files=False)
+    assert text == "Aborted after 1.5 s, before anything was written."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, expect
+from playwright.sync_api import Browser, expect
 
 import henad_web as hw
 from henad_native.site import ServedFolder
@@ -30,14 +30,6 @@ def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
     assert watch.complaints == []
 
 
-def choose(sweeps: SweepPage, content: bytes) -> None:
-    """Choose a file of `content` where the page asks for results."""
-    file = FilePayload(name="anything.zip", mimeType="application/zip", buffer=content)
-    with sweeps.page.expect_file_chooser() as chooser:
-        sweeps.button("Open results (zip)").click()
-    chooser.value.set_files([file])
-
-
 def cut(files: dict[str, bytes], runs: int) -> dict[str, bytes]:
     """Return `files` as a killed sweep leaves them after `runs` runs."""
     lines = files["runs.csv"].splitlines(keepends=True)
@@ -47,7 +39,7 @@ def cut(files: dict[str, bytes], runs: int) -> dict[str, bytes]:
 
 def test_results_of_native_python_open_with_rows_series_and_spec(sweeps: SweepPage) -> None:
     files = native_files(SMALL_LIFE)
-    choose(sweeps, pack(files))
+    sweeps.open_zip(pack(files))
     expect(sweeps.state).to_have_text("Opened results (complete): 4 of 4 runs.")
     expect(sweeps.rows.locator("button")).to_have_text(["3", "2", "1", "0"])
     expect(sweeps.chart_caption).to_contain_text("Run 3 · density 0.4")
@@ -60,7 +52,7 @@ def test_results_of_native_python_open_with_rows_series_and_spec(sweeps: SweepPa
 
 def test_a_cut_native_sweep_is_finished_in_the_page_to_the_same_bytes(sweeps: SweepPage) -> None:
     files = native_files(SMALL_LIFE)
-    choose(sweeps, pack(cut(files, 1)))
+    sweeps.open_zip(pack(cut(files, 1)))
     expect(sweeps.state).to_have_text("Opened results (interrupted): 1 of 4 runs.")
     sweeps.button("Finish the rest").click()
     sweeps.expect_phase("ended")
@@ -93,9 +85,54 @@ def test_a_sweep_aborted_in_the_page_is_finished_by_native_python_to_the_same_by
     [(b"no zip", "it is no zip or is damaged"), (pack({"notes.txt": b"x"}), "hold no manifest.json and no runs.csv")],
 )
 def test_what_is_no_result_set_is_refused_in_words(sweeps: SweepPage, content: bytes, sentence: str) -> None:
-    choose(sweeps, content)
+    sweeps.open_zip(content)
     expect(sweeps.state).to_contain_text("The results could not be opened: ")
     expect(sweeps.state).to_contain_text(sentence)
+    sweeps.expect_enabled("Run")
+
+
+def test_a_zip_without_series_says_so_and_shows_its_rows(sweeps: SweepPage) -> None:
+    files = native_files(SMALL_LIFE)
+    del files["series.csv"]
+    sweeps.open_zip(pack(files))
+    expect(sweeps.state).to_contain_text("Opened results (complete): 4 of 4 runs. There is no series.csv: ")
+    expect(sweeps.rows).to_have_count(4)
+    expect(sweeps.chart_caption).to_have_text(
+        "Run 3 · density 0.4 · replicate 1: there is no series.csv among the results."
+    )
+    sweeps.button("Finish the rest").click()
+    sweeps.expect_phase("ended")
+    expect(sweeps.rows.locator("button")).to_have_text(["3", "2", "1", "0"])
+    expect(sweeps.page.locator("#rows-count")).to_have_text("4")
+    expect(sweeps.chart_caption).to_have_text("Run 3 · density 0.4 · replicate 1")
+    assert hw.masked(sweeps.downloaded_files()) == hw.masked(native_files(SMALL_LIFE))
+
+
+MANY_ZEROS = b"0" * (70 << 20)
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused_in_words(sweeps: SweepPage) -> None:
+    files = native_files(SMALL_LIFE)
+    sweeps.open_zip(pack({**files, "series.csv": files["series.csv"] + MANY_ZEROS}))
+    expect(sweeps.state).to_contain_text("The results could not be opened: ")
+    expect(sweeps.state).to_contain_text("300 for each byte of the archive")
+    sweeps.expect_enabled("Run")
+
+
+def test_what_is_no_part_of_results_does_not_count(sweeps: SweepPage) -> None:
+    files = native_files(SMALL_LIFE)
+    sweeps.open_zip(pack({**files, "anything.bin": MANY_ZEROS}))
+    expect(sweeps.state).to_have_text("Opened results (complete): 4 of 4 runs.")
+    assert sweeps.downloaded_files() == files
+
+
+def test_a_zip_whose_newest_series_is_damaged_is_refused_and_leaves_the_page_as_it_was(sweeps: SweepPage) -> None:
+    files = native_files(SMALL_LIFE)
+    files["series.csv"] = files["series.csv"].rstrip().rpartition(b",")[0] + b",alive\n"
+    sweeps.open_zip(pack(files))
+    expect(sweeps.state).to_contain_text("The results could not be opened: series.csv")
+    expect(sweeps.state).to_contain_text("alive")
+    expect(sweeps.page.get_by_role("alert")).to_be_hidden()
     sweeps.expect_enabled("Run")
 
 
@@ -108,7 +145,7 @@ File.prototype.arrayBuffer = function () {
 
 def test_results_whose_file_was_read_after_a_sweep_began_leave_the_sweep_alone(sweeps: SweepPage) -> None:
     sweeps.ask(SLOW_READS)
-    choose(sweeps, pack(native_files(SMALL_LIFE)))
+    sweeps.open_zip(pack(native_files(SMALL_LIFE)))
     sweeps.start(SMALL_LIFE.replace("steps = 40", "steps = 1_000_000"))
     sweeps.expect_phase("running")
     sweeps.ask("(window.release(), delete File.prototype.arrayBuffer)")

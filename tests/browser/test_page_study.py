@@ -1,0 +1,128 @@
+"""Studies that the examples do not show: values that are not there, wide parameters, plans that take a while."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import henad_web as hw
+from henad_native.site import ServedFolder
+from henad_web.results.archive import pack
+from tests.browser.conftest import PageWatch
+from tests.browser.page_models import MODELS
+from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files, opened
+
+GAPS = """model = "trouble"
+[run]
+steps = 40
+replicates = 2
+[measure]
+stats_every = 10
+[[block]]
+factors = [{ param = "gap_at", values = [0, 15] }]
+"""
+
+WIDE = """model = "wide"
+[set]
+share = -0.4
+[run]
+steps = 4
+replicates = 2
+[[block]]
+factors = [
+  { param = "level", values = [-1234567.891, 0.1, 1e-7] },
+  { param = "offset", values = [-9007199254740993, 7] },
+  { param = "rule", values = ["B3/S23", "a, \\"b\\" <i>"] },
+]
+"""
+
+HUGE = """model = "trouble"
+[run]
+steps = 1
+[[block]]
+factors = [
+  { param = "fails_at", range = { min = 0, max = 999 } },
+  { param = "gap_at", range = { min = 0, max = 999 } },
+]
+"""
+
+GAP_LINE = (
+    "† 2 of 4 runs met a value that is not finite (status non_finite): the reducers skip such samples, so that a final "
+    "value may come from before it; the note of the run says where it began."
+)
+
+
+@pytest.fixture(scope="module")
+def loaded(browser: Browser, server: ServedFolder) -> Iterator[tuple[SweepPage, PageWatch]]:
+    with opened(browser, server.address, own_models=True) as page:
+        yield page
+
+
+@pytest.fixture
+def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
+    sweeps, watch = loaded
+    sweeps.reset()
+    yield sweeps
+    assert watch.complaints == []
+
+
+def expect_gaps(sweeps: SweepPage) -> None:
+    """Check that the runs whose values come from before a gap are counted once and marked, and no others."""
+    expect(sweeps.page.locator("#warnings li")).to_have_text([GAP_LINE])
+    expect(sweeps.rows).to_have_count(4)
+    expect(sweeps.rows.filter(has_text="non_finite")).to_have_count(2)
+    expect(sweeps.page.locator("#rows-body tr.gap")).to_have_count(2)
+    expect(sweeps.rows.nth(0).get_by_role("cell", name="10†", exact=True)).to_have_count(1)
+    expect(sweeps.rows.nth(3).get_by_role("cell", name="40", exact=True)).not_to_have_count(0)
+    assert "†" not in sweeps.rows.nth(3).inner_text()
+
+
+def test_runs_whose_values_come_from_before_a_gap_are_marked_and_counted(sweeps: SweepPage) -> None:
+    sweeps.start(GAPS)
+    sweeps.expect_phase("ended")
+    expect_gaps(sweeps)
+    archive = pack(sweeps.downloaded_files())
+    sweeps.start(SMALL_LIFE)
+    sweeps.expect_phase("ended")
+    expect(sweeps.page.locator("#warnings li")).to_have_count(0)
+    sweeps.open_zip(archive)
+    expect(sweeps.state).to_have_text("Opened results (complete): 4 of 4 runs.")
+    expect_gaps(sweeps)
+
+
+def test_a_study_of_negative_double_and_text_parameters_goes_through_the_page(sweeps: SweepPage) -> None:
+    native = native_files(WIDE, MODELS)
+    sweeps.start(WIDE)
+    sweeps.expect_phase("ended")
+    expect(sweeps.rows).to_have_count(24)
+    first, last = sweeps.rows.nth(23), sweeps.rows.nth(0)
+    for row, values in ((first, ["-1234567.891", "-9007199254740993", "B3/S23"]), (last, ["0.0000001", "7"])):
+        for value in values:
+            expect(row.get_by_role("cell", name=value, exact=True)).not_to_have_count(0)
+    expect(last).to_contain_text('a, "b" <i>')
+    expect(sweeps.chart_caption).to_have_text('Run 23 · level 0.0000001, offset 7, rule a, "b" <i> · replicate 1')
+    files = sweeps.downloaded_files()
+    assert hw.masked(files) == hw.masked(native)
+
+    rows = files["runs.csv"].splitlines(keepends=True)
+    manifest = files["manifest.json"].replace(b'"status": "complete"', b'"status": "running"')
+    sweeps.open_zip(pack({**files, "runs.csv": b"".join(rows[:10]), "manifest.json": manifest}))
+    expect(sweeps.state).to_have_text("Opened results (interrupted): 9 of 24 runs.")
+    expect(sweeps.plan_line).to_contain_text("= 24 runs of 4 ticks")
+    sweeps.button("Finish the rest").click()
+    sweeps.expect_phase("ended")
+    assert hw.masked(sweeps.downloaded_files()) == hw.masked(native)
+
+
+def test_planning_a_million_runs_shows_how_far_it_is_and_can_be_aborted(sweeps: SweepPage) -> None:
+    sweeps.start(HUGE)
+    expect(sweeps.progress).to_have_text(re.compile(r"^0 of 1,000,000 runs · planning \d+ %$"))
+    expect(sweeps.state).to_have_text("Planning: fixing every run.")
+    sweeps.button("Abort").click()
+    sweeps.expect_phase("aborted")
+    expect(sweeps.state).to_contain_text("before anything was written.")
+    expect(sweeps.page.locator("#download")).to_be_disabled()
+    sweeps.expect_enabled("Run")
