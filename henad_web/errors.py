@@ -213,7 +213,7 @@ class StatsShapeError(HenadError):
     """
 
     def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[object], wrong: str | None = None) -> None:
-        self.tick, self.expected, self.came = tick, tuple(expected), tuple(map(str, came))
+        self.tick, self.expected, self.came = tick, tuple(expected), tuple(map(_name_text, came))
         if wrong is None:
             wrong = "hold a value that is no number" if self.came == self.expected else "changed shape"
         self.wrong = wrong
@@ -221,6 +221,11 @@ class StatsShapeError(HenadError):
             f"statistics {wrong} at tick {tick}: expected {', '.join(self.expected) or 'none'}, "
             f"got {', '.join(self.came) or 'none'}"
         )
+
+
+def _name_text(name: object) -> str:
+    # The text of any object may hold its address, another in each run.
+    return str(name) if isinstance(name, (str, int, float)) else f"a {type(name).__name__}"
 
 
 class StateValueError(HenadError):
@@ -284,11 +289,12 @@ class OutputError(HenadError):
 class HoldsResultsError(OutputError):
     """A directory that already holds results. `found` names the files; nothing in it was touched."""
 
-    def __init__(self, path: str, found: Iterable[str], *, wrong: str | None = None) -> None:
+    def __init__(self, path: str, found: Iterable[str]) -> None:
         self.found = tuple(found)
-        held = f"{path} already holds results ({', '.join(self.found)})"
-        held = held if wrong is None else f"{held} {wrong}, so nothing there is overwritten"
-        super().__init__(f"{held}; choose an empty or new directory", path=path)
+        super().__init__(
+            f"{path} already holds results ({', '.join(self.found)}); choose an empty or new directory",
+            path=path,
+        )
 
 
 class LockedError(OutputError):

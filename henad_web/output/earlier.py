@@ -147,7 +147,7 @@ def resumable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: 
     runs, series = _checked_indexes(reader, manifest, plan)
     run_ids = _mapped_ids(runs, plan, shard, path)
     _check_keys(runs, run_ids, plan, path)
-    whole, group = whole_series(runs, series, cadence_of(plan.spec))
+    whole, group = whole_series(runs, series, cadence_of(plan.spec), is_ended=manifest.has_ended)
     rows = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed)).astype(np.int64)
     kept, ends = kept_rows(runs, series, group, rows, run_ids[rows])
     return EarlierResults(
@@ -174,7 +174,7 @@ def reusable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: b
     spec = parse_spec_document(manifest.spec)
     cadence = cadence_of(spec)
     runs, series = recorded_indexes(reader, manifest, cadence)
-    whole, group = whole_series(runs, series, cadence)
+    whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
     usable = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed))
     row_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
     found: list[tuple[int, int]] = []

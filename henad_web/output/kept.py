@@ -86,21 +86,37 @@ class TableEnds:
     series: int
 
 
-def whole_series(runs: RunsIndex, series: SeriesIndex, cadence: SeriesCadence) -> tuple[NDArray[np.bool_], Ints]:
+def whole_series(
+    runs: RunsIndex, series: SeriesIndex, cadence: SeriesCadence, *, is_ended: bool = False
+) -> tuple[NDArray[np.bool_], Ints]:
     """Return for each row of `runs` whether its whole series is there, and its group in `series` or -1.
 
-    A run that did not fail tells its ticks exactly. Of a failed one the last sample cannot be told, so only the end of
-    the file, which alone can be lost, is held against it.
+    A run that did not fail tells its ticks exactly. One that failed may have done so while the sample of its last tick
+    was taken, which then is not there. In tables of a sweep that has ended both are whole; in others only the end of
+    the file, which alone can be lost, is held against a failed run.
+
+    Args:
+        runs: Index of runs.csv.
+        series: Index of series.csv.
+        cadence: Which ticks have rows.
+        is_ended: Whether the manifest says that the sweep ended, which it does once nothing can be lost any more.
     """
     group, is_single = _groups_of(runs, series)
     # An appended zero stands for the rows of a run without a group.
     rows, last_ticks = (np.append(column, 0)[group] for column in (series.rows, series.last_ticks))
     regular = np.append(series.regular, True)[group]
-    ticks = np.where(runs.status == _SHAPE_ERROR, runs.ticks - 1, runs.ticks)
-    last = np.where(runs.unbuilt, -1, cadence.last_samples(ticks))
-    expected = cadence.rows(last)
-    exact = (rows == expected) & regular & ((expected == 0) | (last_ticks == last))
-    return is_single & (exact | (_FAILED[runs.status] & _before_the_end(runs, series))), group
+
+    def holds_samples_to(ticks: Ints) -> NDArray[np.bool_]:
+        last = np.where(runs.unbuilt, -1, cadence.last_samples(ticks))
+        expected = cadence.rows(last)
+        holds: NDArray[np.bool_] = (rows == expected) & regular & ((expected == 0) | (last_ticks == last))
+        return holds
+
+    with_last, without_last = holds_samples_to(runs.ticks), holds_samples_to(runs.ticks - 1)
+    exact = np.where(runs.status == _SHAPE_ERROR, without_last, with_last)
+    either = with_last | without_last if is_ended else np.zeros_like(exact)
+    failed = _FAILED[runs.status]
+    return is_single & (exact | (failed & (either | _before_the_end(runs, series)))), group
 
 
 def _groups_of(runs: RunsIndex, series: SeriesIndex) -> tuple[Ints, NDArray[np.bool_]]:

@@ -220,6 +220,11 @@ class Manifest(_Record, frozen=True):
     merged_shards: tuple[str, ...] | None = None
     search: dict[str, object] | None = None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last sweep into the folder came to its end, with everything it wrote durable."""
+        return self.status not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
+
     def to_bytes(self) -> bytes:
         """Return the file: indented by two, one line feed at its end."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"

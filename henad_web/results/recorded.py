@@ -357,7 +357,7 @@ class RecordedResults:
 
     @property
     def _has_ended(self) -> bool:
-        return self.manifest.status not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
+        return self.manifest.has_ended
 
     @property
     def _series_index(self) -> SeriesIndex:

@@ -125,7 +125,7 @@ def _rows_of(reader: ResultsReader, manifest: Manifest) -> ShardRows:
         if found not in (None, expected):
             raise ColumnsDifferError(path, table, expected=expected, found=found or ())
     _check_rows(runs, manifest, path)
-    whole, group = whole_series(runs, series, cadence)
+    whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
     rows = np.flatnonzero(whole).astype(np.int64)
     kept, _ = kept_rows(runs, series, group, rows, runs.run_ids[rows])
     return ShardRows(

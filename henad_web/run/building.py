@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from henad_web.errors import ModelDefinitionError
 from henad_web.model.entry import Backend
 from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild
 
@@ -36,4 +37,6 @@ def build_state(
         if entry.metadata.backend is Backend.GPU:
             raise RefusedBuild("a GPU model cannot run on a CPU lane")
         state = entry.build(params, seed)
+        if state is None:
+            raise ModelDefinitionError(f"the factory of model '{entry.id}' returned nothing; it returns the state")
     return blame.fault or state

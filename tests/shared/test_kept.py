@@ -44,9 +44,9 @@ def indexes(
     return runs, index_series(io.BytesIO(SERIES.header + series), HEADER, CADENCE)
 
 
-def whole(series: bytes, **options: object) -> list[bool]:
+def whole(series: bytes, *, is_ended: bool = False, **options: object) -> list[bool]:
     runs, found = indexes(series, **options)  # type: ignore[arg-type]
-    return [bool(is_whole) for is_whole in whole_series(runs, found, CADENCE)[0]]
+    return [bool(is_whole) for is_whole in whole_series(runs, found, CADENCE, is_ended=is_ended)[0]]
 
 
 @given(
@@ -94,6 +94,25 @@ def test_a_series_lacks_no_row_wherever_one_is_taken_out() -> None:
 )
 def test_rows_that_no_run_leaves_are_no_whole_series(ticks: tuple[int, ...]) -> None:
     assert whole(b"".join(rows_of(run_id, FULL) for run_id in range(3)) + rows_of(3, ticks)) == [True] * 3 + [False]
+
+
+@pytest.mark.parametrize("status", [RunStatus.PANICKED, RunStatus.SHAPE_ERROR])
+def test_a_last_run_that_failed_in_its_last_sample_is_whole_once_the_sweep_has_ended(status: RunStatus) -> None:
+    """A fault at tick 15 leaves that tick's sample out when it came from taking it, and not when from the next step."""
+    before = b"".join(rows_of(run_id, FULL) for run_id in range(3))
+    statuses = (RunStatus.OK,) * 3 + (status,)
+    held = {
+        ticks: [
+            whole(before + rows_of(3, ticks), statuses=statuses, ticks=15, is_ended=ended)[3] for ended in (False, True)
+        ]
+        for ticks in (FULL[:2], FULL[:3], FULL[:4])
+    }
+    is_shape_error = status is RunStatus.SHAPE_ERROR
+    assert held == {
+        FULL[:2]: [False, False],
+        FULL[:3]: [is_shape_error, True],
+        FULL[:4]: [not is_shape_error, True],
+    }
 
 
 def test_rows_of_a_run_in_two_places_are_no_whole_series() -> None:
