@@ -180,11 +180,9 @@ def _files_in(folder: Path) -> dict[str, Opener]:
 def _opener(path: Path, renamed: Path | None = None) -> Opener:
     def open_file() -> BinaryIO:
         try:
-            return path.open("rb")
-        except FileNotFoundError:
-            # A writer finished its renames since the folder was listed.
-            if renamed is None:
-                raise
-            return renamed.open("rb")
+            # A writer may have finished its renames since the folder was listed.
+            return (renamed if renamed is not None and not path.exists() else path).open("rb")
+        except OSError as error:
+            raise ResultsError(f"{path} cannot be read: {error.strerror or error}") from error
 
     return open_file

@@ -39,6 +39,9 @@ _WHOLE = (DesignKind.SALTELLI, DesignKind.MORRIS)
 
 DEFAULT_NUM_LEVELS = 4
 
+MOST_NUM_LEVELS = 1 << 16
+"""Most levels of the grid of a morris design: the library makes them all, and more tell no f32 apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResolvedBlock:
@@ -105,9 +108,9 @@ def check_values(block: BlockSpec, table: TablePath, problems: ProblemList) -> N
         problems.add(table, "samples", "no samples", came=str(block.samples), allowed="at least 1")
     if block.design_seed is not None and not 0 <= block.design_seed <= MAX_U64:
         problems.add(table, "design_seed", "not a seed", came=str(block.design_seed), allowed="0 to 2^64 - 1")
-    if block.num_levels is not None and (block.num_levels < 2 or block.num_levels % 2):
-        came = str(block.num_levels)
-        problems.add(table, "num_levels", "not a number of grid levels", came=came, allowed="an even number from 2 on")
+    if block.num_levels is not None and (not 2 <= block.num_levels <= MOST_NUM_LEVELS or block.num_levels % 2):
+        came, allowed = str(block.num_levels), f"an even number from 2 to {MOST_NUM_LEVELS}"
+        problems.add(table, "num_levels", "not a number of grid levels", came=came, allowed=allowed)
     if block.where is not None:
         _parsed_where(block.where, table, problems)
 

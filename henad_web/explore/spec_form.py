@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from henad_web.explore.blocks import MOST_NUM_LEVELS
 from henad_web.explore.comparisons import Comparison
 from henad_web.explore.reducers import Kind
 from henad_web.explore.spec import (
@@ -215,7 +216,7 @@ class BlockForm(_Form, frozen=True):
     samples: Count | UnsetType = UNSET
     design_seed: Seed | UnsetType = UNSET
     second_order: bool | UnsetType = UNSET
-    num_levels: Annotated[int, Meta(ge=2, multiple_of=2)] | UnsetType = UNSET
+    num_levels: Annotated[int, Meta(ge=2, le=MOST_NUM_LEVELS, multiple_of=2)] | UnsetType = UNSET
     where: str | UnsetType = UNSET
     file: str | UnsetType = UNSET
     table_text: str | UnsetType = UNSET

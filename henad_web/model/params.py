@@ -403,10 +403,15 @@ def choice(id: str, label: str, options: Sequence[str], default: int = 0, *, app
     """Declare a parameter that is one of `options`; `default` is the index of one.
 
     Raises:
-        ModelDefinitionError: An option is empty, has blanks at an end, reads as an unsigned integer (it would be
-            mistaken for an index) or is given twice; or `default` is not the index of an option.
+        ModelDefinitionError: `options` is no sequence of texts; an option is empty, has blanks at an end, reads as an
+            unsigned integer (it would be mistaken for an index) or is given twice; or `default` is no index of one.
     """
+    is_listed = isinstance(options, Sequence) and not isinstance(options, (str, bytes))
+    if not is_listed or not all(isinstance(option, str) for option in options):
+        raise ModelDefinitionError(f"parameter '{id}': options are {options!r}; allowed: a tuple of texts")
     names = tuple(options)
+    if isinstance(default, bool) or not isinstance(default, int):
+        raise ModelDefinitionError(f"parameter '{id}': default is {default!r}; allowed: the index of an option")
     for position, option in enumerate(names):
         wrong = _option_fault(option, names[:position])
         if wrong:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -44,6 +45,14 @@ FORMAT = "henad-explore"
 FORMAT_VERSION = 1
 
 _LARGEST_PLAIN = 2**63 - 1
+
+Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-fA-F]{16}\Z")]
+"""16 hex digits."""
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST_PLAIN)]
+"""A whole number that tables can hold."""
+
+Positive = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST_PLAIN)]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -67,7 +76,7 @@ class ModelRecord(_Record, frozen=True):
     id: str
     name: str
     backend: str
-    schema_hash: str
+    schema_hash: Hash
     schema: dict[str, object]
     replays_exactly: bool | UnsetType = UNSET
     portable: bool | UnsetType = UNSET
@@ -77,18 +86,18 @@ class BlockRecord(_Record, frozen=True):
     """One block of the plan; the seed is None where its design draws nothing."""
 
     design: str
-    configs: int
+    configs: Count
     design_seed: int | str | None = None
 
 
 class PlanRecord(_Record, frozen=True):
     """Size and hashes of the plan. `configs` is None for a search."""
 
-    plan_hash: str
-    results_fingerprint: str
-    configs: int | None
-    replicates: int
-    runs: int
+    plan_hash: Hash
+    results_fingerprint: Hash
+    configs: Count | None
+    replicates: Positive
+    runs: Count
     blocks: tuple[BlockRecord, ...]
 
 
@@ -110,8 +119,8 @@ class ColumnsRecord(_Record, frozen=True):
 class ShardRecord(_Record, frozen=True):
     """The part of the plan that the folder holds."""
 
-    index: int
-    count: int
+    index: Count
+    count: Positive
 
 
 class ExecutionRecord(_Record, frozen=True):
@@ -178,8 +187,8 @@ class SessionRecord(_Record, frozen=True):
 
     started: str
     commit: str | None
-    skipped: int
-    ran: int
+    skipped: Count
+    ran: Count
     engine: BuildRecord | None = None
     host: dict[str, object] | None = None
     model_source: BuildRecord | str | None = None
@@ -190,10 +199,10 @@ class SessionRecord(_Record, frozen=True):
 class ResultsRecord(_Record, frozen=True):
     """Rows of runs.csv: all, those that are ok, those with a value that is not finite, failures."""
 
-    rows: int
-    ok: int
-    non_finite: int
-    failed: int
+    rows: Count
+    ok: Count
+    non_finite: Count
+    failed: Count
 
 
 class Manifest(_Record, frozen=True):
@@ -226,8 +235,15 @@ class Manifest(_Record, frozen=True):
         return self.status not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
 
     def to_bytes(self) -> bytes:
-        """Return the file: indented by two, one line feed at its end."""
-        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+        r"""Return the file: indented by two, one line feed at its end.
+
+        Of a path that is not UTF-8 the bytes that are none stand as ``\udcff``.
+        """
+        try:
+            encoded = msgspec.json.encode(self)
+        except UnicodeEncodeError:
+            encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(self)))
+        return msgspec.json.format(encoded, indent=2) + b"\n"
 
     @classmethod
     def read(cls, data: bytes, *, path: str | None = None) -> Manifest:
@@ -249,9 +265,32 @@ class Manifest(_Record, frozen=True):
                     f"{name} is of format '{format.format}', version {format.format_version}; "
                     f"allowed: '{FORMAT}', version {FORMAT_VERSION}"
                 )
-            return msgspec.json.decode(data, type=cls)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            manifest = msgspec.json.decode(data, type=cls)
+            manifest.check()
+            return manifest
+        except (ValueError, RecursionError) as error:
             raise ManifestError(f"{name} cannot be read: {error}; restore it from a copy") from error
+
+    def check(self) -> None:
+        """Make sure that what the fields say together can be.
+
+        Raises:
+            ValueError: It cannot.
+        """
+        if self.shard.index >= self.shard.count:
+            raise ValueError(f"shard {self.shard.index} of {self.shard.count} does not exist")
+        for number, session in enumerate(self.sessions, start=1):
+            for span in session.rows or ():
+                if span.step < 1 or not 0 <= span.first <= span.last < self.plan.runs:
+                    raise ValueError(f"session {number} wrote the runs {span} of a plan of {self.plan.runs} runs")
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _encodable(field) for key, field in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 class _Format(_Record, frozen=True):

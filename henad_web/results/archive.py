@@ -69,10 +69,18 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip of `files`, name to content, in their order, with one fixed time and mode for all."""
+    """Return a zip of `files`, name to content, in their order, with one fixed time and mode for all.
+
+    Raises:
+        ArchiveError: A name holds what no text encodes, such as a file name of a system that is not UTF-8.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files.items():
+            try:
+                name.encode()
+            except UnicodeEncodeError as error:
+                raise ArchiveError("a name in it is no UTF-8", member=ascii(name)) from error
             entry = zipfile.ZipInfo(name, _FIRST_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             # The default depends on the platform that writes, and the bytes must not.

@@ -177,6 +177,10 @@ class RecordedRuns:
         """Return whether there is a row of the run `run_id`."""
         return run_id in self._rows
 
+    def record_of(self, run_id: int) -> int:
+        """Return the number of the record that the row of the run `run_id`, which must be there, stands in."""
+        return self._rows[run_id] + 2
+
     def run(self, run_id: int) -> RecordedRun:
         """Return the row of the run `run_id`.
 

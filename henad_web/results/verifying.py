@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from henad_web.errors import UsageError
+from henad_web.errors import TableDamagedError, UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.params import ParamKind
@@ -23,7 +23,7 @@ from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.numbers import number_text
 from henad_web.output.records import RecordReader
-from henad_web.output.tables import RunsColumns, RunsTable
+from henad_web.output.tables import LEADING, RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng
 from henad_web.results.recorded import RecordedResults
 from henad_web.run.cursor import RunCursor
@@ -137,6 +137,7 @@ def verify_results(results: RecordedResults, *, runs: int = 5, run_ids: Sequence
     Raises:
         UsageError: `runs` is not positive, or the results are of a search.
         UnknownRunError: There is no row of one of `run_ids`.
+        TableDamagedError: A row is of no run of the plan.
         UnknownModelError: The model is not known.
         ModelChangedError: It is no longer shaped like the one that wrote the results.
     """
@@ -157,6 +158,10 @@ class Verification:
         self._run_ids = chosen_runs(results, runs) if run_ids is None else tuple(sorted(set(run_ids)))
         for run_id in self._run_ids:
             results.runs.run(run_id)
+            if run_id >= self._plan.run_count:
+                expected = f"a run of the plan, 0 to {self._plan.run_count - 1}"
+                record = results.runs.record_of(run_id)
+                raise TableDamagedError(RUNS, record, LEADING[0], came=str(run_id), expected=expected)
         self._measure = MeasurePlan.bind(self._plan, results.stat_columns)
         self._table = RunsTable(self._plan, results.reducer_columns)
         self._rows = _recorded_rows(results, self._run_ids)

@@ -255,3 +255,9 @@ def test_a_declaration_that_contradicts_itself_is_refused() -> None:
         f32("x", "X", 0, 0, math.inf)
     with pytest.raises(ModelDefinitionError, match="default"):
         choice("x", "X", ("a",), 1)
+
+
+@pytest.mark.parametrize("options", ["ab", 5, None, (1, 2), {"a", "b"}, b"ab"])
+def test_options_that_are_no_sequence_of_texts_are_refused(options: object) -> None:
+    with pytest.raises(ModelDefinitionError, match=r"options are .*; allowed: a tuple of texts"):
+        choice("mode", "Mode", options)  # type: ignore[arg-type]
