@@ -53,6 +53,7 @@ from henad_web.errors import (
 from henad_web.explore.freezing import freeze
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
 from henad_web.explore.plan import Config, Plan, PlannedBlock
+from henad_web.explore.plan_remarks import PlannedFactor
 from henad_web.explore.plan_table import plan_columns, plan_table
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import (
@@ -84,7 +85,15 @@ from henad_web.explore.spec_file import (
     spec_to_json,
     spec_to_toml,
 )
-from henad_web.explore.warnings import ActionAfterEnd, LongSeries, RoundedValue, StopsAtStart
+from henad_web.explore.warnings import (
+    ActionAfterEnd,
+    LongSeries,
+    RepeatedConfigs,
+    RepeatedLevel,
+    RoundedValue,
+    SparseSamples,
+    StopsAtStart,
+)
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
@@ -213,6 +222,7 @@ __all__ = [
     "PlanError",
     "Planned",
     "PlannedBlock",
+    "PlannedFactor",
     "PlannedRun",
     "PlatformChanged",
     "ProbeError",
@@ -226,6 +236,8 @@ __all__ = [
     "RefusedBuild",
     "Replay",
     "ReplicatesLoweredError",
+    "RepeatedConfigs",
+    "RepeatedLevel",
     "ResultSet",
     "ResultStatus",
     "ResultsError",
@@ -253,6 +265,7 @@ __all__ = [
     "SpecError",
     "SpecFormat",
     "SpecSource",
+    "SparseSamples",
     "Stat",
     "StateValueError",
     "StatsShapeError",

@@ -21,10 +21,11 @@ from henad_web.explore.factors import Target, Targets
 from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_hash import hash_plan
+from henad_web.explore.plan_remarks import PlannedFactor, planned_factors, repeated_configs, repeated_levels
 from henad_web.explore.roundings import rounded_values
 from henad_web.explore.seeds import derived_design_seed, seed_of
 from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec
-from henad_web.explore.warnings import ActionAfterEnd, RoundedValue
+from henad_web.explore.warnings import ActionAfterEnd, PlanWarning, SparseSamples
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema
@@ -61,12 +62,14 @@ class PlannedBlock:
         first_config: Id of its first config.
         config_count: Number of its configs.
         design_seed: Seed of a sampled design, None for the others.
+        factors: What varies and what it takes, for people to read; empty for a table.
     """
 
     design: str
     first_config: int
     config_count: int
     design_seed: int | None = None
+    factors: tuple[PlannedFactor, ...] = ()
 
 
 class ConfigSequence(Sequence[Config]):
@@ -241,11 +244,20 @@ class Plan:
             for action, tick in zip(self.spec.actions, config.action_ticks, strict=True)
         )
 
-    def warnings(self) -> tuple[ActionAfterEnd | RoundedValue, ...]:
-        """Return what is allowed and probably not meant: actions past the last tick, values that are rounded."""
-        found = (self._action_warning(slot) for slot in range(len(self.spec.actions)))
-        rounded = rounded_values(self.spec, self.schema, self.resolved)
-        return (*(warning for warning in found if warning is not None), *rounded)
+    def warnings(self) -> tuple[PlanWarning, ...]:
+        """Return what is allowed and probably not meant.
+
+        That is actions past the last tick, values that are rounded, levels and configs that are there twice, and
+        samples further apart than a run is long.
+        """
+        blocks = list(enumerate(self.resolved))
+        found: list[PlanWarning | None] = [self._action_warning(slot) for slot in range(len(self.spec.actions))]
+        found += rounded_values(self.spec, self.schema, self.resolved)
+        found += [warning for place, block in blocks for warning in repeated_levels(place, block)]
+        found += [repeated_configs(place, block) for place, block in blocks]
+        steps, cadence = self.spec.run.steps, self.spec.measure.stats_every
+        found.append(SparseSamples(cadence, steps) if 0 < steps < cadence else None)
+        return tuple(warning for warning in found if warning is not None)
 
     def _action_warning(self, slot: int) -> ActionAfterEnd | None:
         action, last, latest, count = self.spec.actions[slot], self.total_ticks, 0, 0
@@ -327,6 +339,6 @@ def _numbered(resolved: Sequence[ResolvedBlock]) -> tuple[PlannedBlock, ...]:
     blocks, first = [], 0
     for block in resolved:
         count = block.design.config_count
-        blocks.append(PlannedBlock(block.kind.value, first, count, block.design_seed))
+        blocks.append(PlannedBlock(block.kind.value, first, count, block.design_seed, planned_factors(block)))
         first += count
     return tuple(blocks)

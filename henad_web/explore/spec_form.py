@@ -170,7 +170,7 @@ class RangeForm(_Form, frozen=True):
 
     Attributes:
         min: First level.
-        max: Last level, not below min.
+        max: Last level where the steps land on it, not below min.
         step: Distance of two levels. Left out, a whole number steps by 1 and a sampled design takes the whole range.
     """
 

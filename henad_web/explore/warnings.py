@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SPREADSHEET_ROWS", "ActionAfterEnd", "LongSeries", "PlanWarning", "RoundedValue", "StopsAtStart"]
+__all__ = [
+    "SPREADSHEET_ROWS",
+    "ActionAfterEnd",
+    "LongSeries",
+    "PlanWarning",
+    "RepeatedConfigs",
+    "RepeatedLevel",
+    "RoundedValue",
+    "SparseSamples",
+    "StopsAtStart",
+]
 
 SPREADSHEET_ROWS = 1_048_576
 """Rows that common spreadsheets hold, the header included; they drop the rest without a word."""
@@ -101,5 +111,79 @@ class RoundedValue:
         )
 
 
-PlanWarning = ActionAfterEnd | StopsAtStart | LongSeries | RoundedValue
+@dataclass(frozen=True, slots=True)
+class RepeatedLevel:
+    """A level that a factor lists more than once, also as two decimals that become one value.
+
+    Attributes:
+        block: Position of the block, from 0.
+        factor: Parameter id, or ``action.NAME``.
+        value: The level, as tables show it.
+        times: How often it stands.
+        more: How many other levels of the factor stand more than once.
+    """
+
+    block: int
+    factor: str
+    value: str
+    times: int
+    more: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        levels = "1 more level does" if self.more == 1 else f"{self.more} more levels do"
+        more = f"; {levels} so, too" if self.more else ""
+        return (
+            f"block {self.block}: '{self.factor}' has the level {self.value} {self.times} times, and its configs are "
+            f"made as often{more}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedConfigs:
+    """Configs of a block with the values of an earlier one.
+
+    Attributes:
+        block: Position of the block, from 0.
+        config_count: Configs of the block.
+        repeated: How many of them have the values of an earlier one.
+        is_least: Whether there may be more of them.
+    """
+
+    block: int
+    config_count: int
+    repeated: int
+    is_least: bool
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        least = "at least " if self.is_least else ""
+        have = "has" if self.repeated == 1 else "have"
+        repeated = f"{least}{self.repeated} of its {self.config_count} configs {have}"
+        return f"block {self.block}: {repeated} the values of an earlier one"
+
+
+@dataclass(frozen=True, slots=True)
+class SparseSamples:
+    """A cadence longer than the runs, which leaves only the first and the last sample.
+
+    Attributes:
+        stats_every: Ticks between samples.
+        steps: Measured ticks of a run.
+    """
+
+    stats_every: int
+    steps: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return (
+            f"`stats_every` is {self.stats_every}, but runs take {self.steps} steps: only the first and the last tick "
+            f"are sampled"
+        )
+
+
+PlanWarning = (
+    ActionAfterEnd | StopsAtStart | LongSeries | RoundedValue | RepeatedLevel | RepeatedConfigs | SparseSamples
+)
 """What is told before the first run."""

@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+import henad_web as hw
 from henad_native.cli.display import BarDisplay, LineDisplay, QuietDisplay, choose_display
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.running import exit_code
@@ -137,9 +138,14 @@ def test_an_outline_is_a_block_of_aligned_lines() -> None:
 
 
 def test_an_outline_of_a_sampled_design_names_its_seed() -> None:
-    block = PlannedBlock(design=DesignKind.LHS, first_config=0, config_count=1, design_seed=5)
+    factors = (hw.PlannedFactor("rate", "0, 0.3, 0.6, 0.9"), hw.PlannedFactor("action.seed", "1 to 9"))
+    block = PlannedBlock(design=DesignKind.LHS, first_config=0, config_count=1, design_seed=5, factors=factors)
     lines = list(outline_lines("An epidemic", outline(blocks=(block,))))
-    assert lines[1] == "  block 0       lhs, 1 config, design seed 5"
+    assert lines[1:4] == [
+        "  block 0       lhs, 1 config, design seed 5",
+        "                rate: 0, 0.3, 0.6, 0.9",
+        "                action.seed: 1 to 9",
+    ]
 
 
 def test_an_outline_warns_past_ten_million_series_rows() -> None:

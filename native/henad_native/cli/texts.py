@@ -92,6 +92,7 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     yield f"sweep of {name} ({outline.model}): {size}"
     for index, block in enumerate(outline.blocks):
         yield _labelled(f"block {index}", _block_text(block))
+        yield from (_labelled("", f"{factor.name}: {factor.levels}") for factor in block.factors)
     if outline.shard.count > 1:
         yield _labelled("shard", f"{outline.shard}: {counted(outline.skipped + outline.pending, 'run')} of them")
     if outline.skipped:

@@ -1,0 +1,139 @@
+"""What a plan tells about its blocks: what each factor takes, levels that stand twice, configs that are there twice.
+
+Owns these texts and counts. Nothing here changes a plan, and what takes long is left out: a plan is looked at with
+every letter that is typed into an editor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.explore.designs import Column, value_at
+from henad_web.explore.factors import Target
+from henad_web.explore.levels import ContinuousDomain, DecimalLevels, Domain, SteppedLevels, WholeDomain, single
+from henad_web.explore.spec import DesignKind
+from henad_web.explore.warnings import RepeatedConfigs, RepeatedLevel
+from henad_web.model.params import ParamValue
+from henad_web.randomness import mix_seed
+
+if TYPE_CHECKING:
+    from henad_web.explore.blocks import ResolvedBlock
+
+__all__ = ["PlannedFactor", "planned_factors", "repeated_configs", "repeated_levels"]
+
+_FEW = 5
+"""Levels that are shown one by one."""
+
+_MOST_CONFIGS = 1 << 14
+"""Configs of a block that are compared with each other, some milliseconds; of more, only what must repeat counts."""
+
+_MEANT_TO_DIFFER = (DesignKind.ZIP, DesignKind.RANDOM, DesignKind.LHS, DesignKind.SOBOL)
+"""Designs whose configs are compared. Those of a factorial repeat with its levels, those of a saltelli or morris design
+by their arrangement, and a table was written row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFactor:
+    """What varies in a block.
+
+    Attributes:
+        name: Parameter id, or ``action.NAME``.
+        levels: What it takes, in words: ``0, 0.3, 0.6, 0.9``, ``0 to 1`` or ``1, 2, ..., 1000: 1000 levels``.
+    """
+
+    name: str
+    levels: str
+
+
+def planned_factors(block: ResolvedBlock) -> tuple[PlannedFactor, ...]:
+    """Return what varies in `block`; nothing for a table, whose text says it."""
+    if block.kind is DesignKind.TABLE:
+        return ()
+    pairs = zip(block.targets, block.design.domains, strict=True)
+    return tuple(PlannedFactor(target.column, _levels_text(target, domain)) for target, domain in pairs)
+
+
+def _levels_text(target: Target, domain: Domain) -> str:
+    if isinstance(domain, ContinuousDomain):
+        ends = (domain.low, domain.high) if domain.is_double else (single(domain.low), single(domain.high))
+        return " to ".join(_value_text(target, end) for end in ends)
+    if isinstance(domain, WholeDomain):
+        return f"{domain.low} to {domain.high}"
+    count = len(domain)
+    if count <= _FEW:
+        return ", ".join(_value_text(target, domain[place]) for place in range(count))
+    first, second, last = (_value_text(target, domain[place]) for place in (0, 1, count - 1))
+    return f"{first}, {second}, ..., {last}: {count} levels"
+
+
+def _value_text(target: Target, value: ParamValue) -> str:
+    text = str(value) if target.param is None else target.param.text(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def repeated_levels(position: int, block: ResolvedBlock) -> Iterator[RepeatedLevel]:
+    """Yield a warning for each factor of the block at `position` with a level that stands more than once.
+
+    The factors of a zip go through their levels together, and a table's rows are its configs: both may repeat levels.
+    """
+    if block.kind in (DesignKind.ZIP, DesignKind.TABLE):
+        return
+    for target, domain in zip(block.targets, block.design.domains, strict=True):
+        repeated = _repeated_in(domain)
+        if repeated:
+            (value, times), *more = repeated
+            yield RepeatedLevel(position, target.column, _value_text(target, value), times, len(more))
+
+
+def _repeated_in(domain: Domain) -> list[tuple[ParamValue, int]]:
+    if isinstance(domain, tuple):
+        return [(value, times) for value, times in Counter(domain).items() if times > 1]
+    if not isinstance(domain, SteppedLevels):
+        return []
+    largest = np.float32(max(abs(domain.low), abs(domain.last)))
+    if domain.count < 2 or domain.step >= float(np.spacing(largest)):
+        return []
+    levels = (domain.low + np.arange(domain.count - 1) * domain.step).astype(np.float32)
+    found, times = np.unique(np.append(levels, np.float32(domain.last)), return_counts=True)
+    return [(float(value), count) for value, count in zip(found, times.tolist(), strict=True) if count > 1]
+
+
+def repeated_configs(position: int, block: ResolvedBlock) -> RepeatedConfigs | None:
+    """Return how many configs of the block at `position` have the values of an earlier one, None when none is known."""
+    count = block.design.config_count
+    if block.kind not in _MEANT_TO_DIFFER or count < 2:
+        return None
+    if count > _MOST_CONFIGS:
+        most = math.prod(_values_of(domain) for domain in block.design.domains)
+        return RepeatedConfigs(position, count, int(count - most), is_least=True) if most < count else None
+    keys = np.zeros(count, np.uint64)
+    for place, (domain, column) in enumerate(zip(block.design.domains, block.design.columns(0, count), strict=True)):
+        # Odd factors without a pattern: that two configs of other values meet is as likely as for random numbers.
+        keys += _codes(domain, column) * np.array(mix_seed(place) | 1, np.uint64)
+    repeated = count - len(np.unique(keys))
+    return RepeatedConfigs(position, count, repeated, is_least=False) if repeated else None
+
+
+def _values_of(domain: Domain) -> float:
+    if isinstance(domain, ContinuousDomain):
+        return math.inf
+    return domain.count if isinstance(domain, WholeDomain) else len(domain)
+
+
+def _codes(domain: Domain, column: Column) -> NDArray[np.uint64]:
+    """Return a number for each entry of `column`, the same for equal values and for these only."""
+    if isinstance(domain, tuple | SteppedLevels | DecimalLevels):
+        entries, places = np.unique(column, return_inverse=True)
+        first: dict[ParamValue, int] = {}
+        codes = [first.setdefault(value_at(domain, entry), code) for code, entry in enumerate(entries)]
+        return np.array(codes, np.uint64)[places]
+    if column.dtype.kind == "f":
+        return column.view(np.uint32 if column.itemsize == 4 else np.uint64).astype(np.uint64)
+    return column.astype(np.uint64)
