@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from henad_web.channel import SweepEvent, SweepWarning
+from henad_web.errors import UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.handle import SweepProgress, planned, reused
 from henad_web.output.earlier import EarlierResults
@@ -49,7 +50,8 @@ def run_spec(
         output: Where the files go, memory when None.
         options: Settings that change no result.
         progress: Called with each event and, about five times a second, with the progress.
-        resume: Whether to go on with results that are in `output`; without any there the sweep just starts.
+        resume: Whether to go on with results that are in `output`; without any there the sweep just starts. Not
+            together with an `output` that overwrites.
 
     Raises:
         NeedsNativeError: This target must not block.
@@ -58,10 +60,11 @@ def run_spec(
         HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
     """
     spec, options = given_spec(spec, options)
+    place = _place(output, resume=resume)
     return current().run_spec(
         entry,
         spec,
-        output=checked_place(output),
+        output=place,
         options=options,
         progress=progress,
         resume=resume,
@@ -111,15 +114,16 @@ def plan_spec(
     """
     target = current() if target is None else target
     spec, options = given_spec(spec, options)
+    place = _place(output, resume=resume)
     target.check(entry, options)
     plan = planned(entry, spec)
     earlier: EarlierResults | None = None
-    if resume and isinstance(output, DirectoryOutput) and target.holds_results(output.path):
-        store = target.open_results(output.path, force=options.force)
+    if resume and isinstance(place, DirectoryOutput) and target.holds_results(place.path):
+        store = target.open_results(place.path, force=options.force)
         going_on = resumption_of(entry, store, options, spec)
         earlier, options = going_on.earlier, going_on.options
     else:
-        target.check_output(checked_place(output), force=options.force)
+        target.check_output(place, force=options.force)
         earlier = reused(plan, options, target)
     probe = Probe(entry, plan).run_to_end()
     measure = MeasurePlan.bind(plan, probe.columns)
@@ -128,6 +132,13 @@ def plan_spec(
     skipped = 0 if earlier is None else earlier.kept.counts.rows
     resources = target.surroundings().resources
     return make_outline(entry, plan, probe, measure, options, resources, skipped=skipped, dry_run=True)
+
+
+def _place(output: OutputPlace | None, *, resume: bool) -> OutputPlace:
+    place = checked_place(output)
+    if resume and isinstance(place, DirectoryOutput) and place.overwrite:
+        raise UsageError(f"{place} with resume=True; results are gone on with or overwritten, not both")
+    return place
 
 
 def merge(

@@ -289,12 +289,11 @@ class OutputError(HenadError):
 class HoldsResultsError(OutputError):
     """A directory that already holds results. `found` names the files; nothing in it was touched."""
 
-    def __init__(self, path: str, found: Iterable[str]) -> None:
+    def __init__(self, path: str, found: Iterable[str], *, wrong: str | None = None) -> None:
         self.found = tuple(found)
-        super().__init__(
-            f"{path} already holds results ({', '.join(self.found)}); choose an empty or new directory",
-            path=path,
-        )
+        held = f"{path} already holds results ({', '.join(self.found)})"
+        held = held if wrong is None else f"{held} {wrong}, so nothing there is overwritten"
+        super().__init__(f"{held}; choose an empty or new directory", path=path)
 
 
 class LockedError(OutputError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from henad_web.errors import ResultsError
-from henad_web.output.names import MARKER, RUNS, SERIES, STAGED
+from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED
 from henad_web.results import frames
 from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
 from henad_web.results.recognition import Opener, openers_of, recognise
@@ -171,9 +171,9 @@ def _files_in(folder: Path) -> dict[str, Opener]:
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
     files = {name: _opener(folder / name) for name in names if name.lower().endswith(_SUFFIXES)}
     if MARKER in names:  # staged tables are whole, and the ones they replace not to be read
-        for table in (RUNS, SERIES):
-            if f"{table}{STAGED}" in names:
-                files[table] = _opener(folder / f"{table}{STAGED}", folder / table)
+        for name in (RUNS, SERIES, MANIFEST):
+            if f"{name}{STAGED}" in names:
+                files[name] = _opener(folder / f"{name}{STAGED}", folder / name)
     return files
 
 

@@ -7,21 +7,32 @@ row. Rows are counted from 1 and include the header and blank lines, as a text e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from henad_web.errors import ParamError, ProblemList, near_miss
-from henad_web.explore.designs import Row, TableDesign
+from henad_web.explore.designs import TableDesign
 from henad_web.explore.factors import TablePath, Target, Targets
 from henad_web.explore.numbers import grouped
-from henad_web.explore.roundings import rounded_among
+from henad_web.explore.table_columns import ColumnReader
 from henad_web.explore.warnings import RoundedValue
 
-__all__ = ["CsvTextError", "csv_record", "parse_csv", "parse_design_table"]
+__all__ = ["CsvTextError", "csv_record", "csv_records", "parse_csv", "parse_design_table"]
 
 _QUOTED = re.compile(r'[,"\r\n]')
+_PLAIN = re.compile(r'[^,\n"]*')
+_TO_THE_END = re.compile(r"[^,\n]*")
+_BLANK = re.compile(r"[^\S\n]")
+_PIECE = 1 << 16
+"""Letters split at a time."""
+_ROWS = 1 << 14
+"""Rows read at a time."""
 _MOST_ROWS_TOLD = 20
 """Wrong rows that are told one by one: a column of another kind is wrong in each of a hundred thousand."""
+
+
+ParsedTable = tuple[tuple[Target, ...], TableDesign, tuple[RoundedValue, ...]]
 
 
 class CsvTextError(ValueError):
@@ -41,9 +52,15 @@ class _Cursor:
     def at_end(self) -> bool:
         return self.position >= len(self.text)
 
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Move behind what `pattern` matches here, which may be nothing, and return it."""
+        match = pattern.match(self.text, self.position)
+        self.position += 0 if match is None else len(match.group())
+        return "" if match is None else match.group()
 
-def parse_csv(text: str) -> list[tuple[int, list[str]]]:
-    """Return the records of `text` that are not blank, each with the line it starts in, fields trimmed.
+
+def csv_records(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records of `text` that are not blank, each with the line it starts in, fields trimmed.
 
     A leading byte-order mark and the kind of line end do not count.
 
@@ -51,13 +68,36 @@ def parse_csv(text: str) -> list[tuple[int, list[str]]]:
         CsvTextError: A quote is not closed, or stands inside or after a field.
     """
     cursor = _Cursor(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    records: list[tuple[int, list[str]]] = []
     while not cursor.at_end():
-        line = cursor.line
-        fields, is_blank = _record(cursor)
-        if not is_blank:
-            records.append((line, fields))
-    return records
+        quote = cursor.text.find('"', cursor.position)
+        end = len(cursor.text) if quote < 0 else cursor.text.rfind("\n", cursor.position, quote) + 1
+        yield from _plain_records(cursor, end)
+        if not cursor.at_end():
+            line = cursor.line
+            fields, is_blank = _record(cursor)
+            if not is_blank:
+                yield line, fields
+
+
+def parse_csv(text: str) -> list[tuple[int, list[str]]]:
+    """Return all records of `text` as `csv_records` yields them; raises as it does."""
+    return list(csv_records(text))
+
+
+def _plain_records(cursor: _Cursor, end: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records up to the place `end`, a line's start or the text's end; there is no quote in them."""
+    while cursor.position < end:
+        last = cursor.text.find("\n", cursor.position + _PIECE, end)
+        piece = cursor.text[cursor.position : end if last < 0 else last + 1]
+        cursor.position += len(piece)
+        lines = piece.removesuffix("\n").split("\n")
+        fields = [line.split(",") for line in lines]
+        numbered = enumerate(fields, cursor.line)
+        cursor.line += len(lines)
+        if "" not in lines and not _BLANK.search(piece):
+            yield from numbered
+        else:
+            yield from ((line, [field.strip() for field in row]) for line, row in numbered if ",".join(row).strip())
 
 
 def csv_record(fields: Iterable[str]) -> str:
@@ -81,23 +121,14 @@ def _record(cursor: _Cursor) -> tuple[list[str], bool]:
 
 
 def _field(cursor: _Cursor) -> str:
-    start = cursor.position
-    end = start
-    while end < len(cursor.text) and cursor.text[end] not in ',\n"':
-        end += 1
-    plain = cursor.text[start:end]
-    cursor.position = end
-    if end == len(cursor.text) or cursor.text[end] != '"':
+    plain = cursor.take(_PLAIN)
+    if not cursor.text.startswith('"', cursor.position):
         return plain.strip()
     if plain.strip():
         raise CsvTextError("a quote inside a field that does not start with one", cursor.line)
     quoted = _quoted(cursor)
-    end = cursor.position
-    while end < len(cursor.text) and cursor.text[end] not in ",\n":
-        if not cursor.text[end].isspace():
-            raise CsvTextError("text after a closing quote", cursor.line)
-        end += 1
-    cursor.position = end
+    if cursor.take(_TO_THE_END).strip():
+        raise CsvTextError("text after a closing quote", cursor.line)
     return quoted.strip()
 
 
@@ -119,7 +150,7 @@ def _quoted(cursor: _Cursor) -> str:
 
 def parse_design_table(
     text: str, targets: Targets, table: TablePath, key: str, problems: ProblemList
-) -> tuple[tuple[Target, ...], TableDesign, tuple[RoundedValue, ...]] | None:
+) -> ParsedTable | None:
     """Return what the columns of `text` vary, its rows as a design, and what of them is rounded.
 
     None with the problems recorded.
@@ -131,38 +162,34 @@ def parse_design_table(
         key: Key of the block that gave the text.
         problems: Where problems go.
     """
+    found = ProblemList()
     try:
-        records = parse_csv(text)
+        parsed = _parsed(csv_records(text), targets, table, key, found)
     except CsvTextError as error:
         problems.add(table, key, f"table line {error.line}: {error.wrong}")
         return None
-    if not records:
+    problems.problems += found.problems
+    return parsed
+
+
+def _parsed(
+    records: Iterator[tuple[int, list[str]]], targets: Targets, table: TablePath, key: str, problems: ProblemList
+) -> ParsedTable | None:
+    _, header = next(records, (0, None))
+    if header is None:
         problems.add(table, key, "the table has no header", allowed="a line of parameter ids and action.NAME columns")
         return None
-    (_, header), *body = records
-    before = len(problems.problems)
     columns = _columns(header, targets, table, key, problems)
-    if not body:
+    body = _Body([] if problems.problems else columns, table, key, problems)
+    # Below a wrong header only a misplaced quote counts, which goes before all else.
+    has_rows = sum(1 for _ in records) > 0 if problems.problems else body.read(records)
+    if not has_rows:
         problems.add(table, key, "the table has 0 rows", allowed="one row a config below the header")
-    if len(problems.problems) > before:
+    if problems.problems:
         return None
-    rows, wrong_rows = [], 0
-    for line, fields in body:
-        found = ProblemList()
-        rows.append(_row(line, fields, columns, table, key, found))
-        wrong_rows += bool(found.problems)
-        if wrong_rows <= _MOST_ROWS_TOLD:
-            problems.problems += found.problems
-    if wrong_rows > _MOST_ROWS_TOLD:
-        problems.add(table, key, f"table: {grouped(wrong_rows - _MOST_ROWS_TOLD)} more rows are wrong")
-    if wrong_rows:
-        return None
-    rounded = (
-        rounded_among(target.param, (fields[place] for _, fields in body))
-        for place, target in enumerate(columns)
-        if target.param is not None and target.is_real
-    )
-    return tuple(columns), TableDesign(rows), tuple(each for each in rounded if each is not None)
+    rounded = (reader.rounded() for reader in body.readers)
+    design = TableDesign([reader.levels() for reader in body.readers])
+    return tuple(columns), design, tuple(each for each in rounded if each is not None)
 
 
 def _columns(
@@ -183,23 +210,43 @@ def _columns(
     return found
 
 
-def _row(
-    line: int,
-    fields: Sequence[str],
-    columns: Sequence[Target],
-    table: TablePath,
-    key: str,
-    problems: ProblemList,
-) -> Row:
-    if len(fields) != len(columns):
-        came = f"{len(fields)} {'field' if len(fields) == 1 else 'fields'}"
-        problems.add(table, key, f"table row {line}: wrong width", came=came, allowed=f"{len(columns)}")
-        return ()
-    values = []
-    for field, target in zip(fields, columns, strict=True):
-        try:
-            values.append(target.coerce(field))
-        except ParamError as error:
+class _Body:
+    """The rows below a header, read column by column, a bounded number of rows at a time."""
+
+    def __init__(self, columns: Sequence[Target], table: TablePath, key: str, problems: ProblemList) -> None:
+        self.readers = [ColumnReader(target) for target in columns]
+        self._table, self._key, self._problems = table, key, problems
+        self._wrong_rows = 0
+
+    def read(self, records: Iterator[tuple[int, list[str]]]) -> bool:
+        """Read `records`, record what is wrong with them, and return whether there are any."""
+        has_rows = False
+        while piece := list(islice(records, _ROWS)):
+            has_rows = True
+            self._read_piece(piece)
+        if self._wrong_rows > _MOST_ROWS_TOLD:
+            more = grouped(self._wrong_rows - _MOST_ROWS_TOLD)
+            self._problems.add(self._table, self._key, f"table: {more} more rows are wrong")
+        return has_rows
+
+    def _read_piece(self, piece: list[tuple[int, list[str]]]) -> None:
+        width = len(self.readers)
+        whole = [record for record in piece if len(record[1]) == width]
+        came = {} if len(whole) == len(piece) else {line: len(row) for line, row in piece if len(row) != width}
+        errors: dict[int, list[tuple[Target, ParamError]]] = {line: [] for line in came}
+        for reader, *fields in zip(self.readers, *(fields for _, fields in whole), strict=True):
+            for place, error in reader.read(fields):
+                errors.setdefault(whole[place][0], []).append((reader.target, error))
+        for line in sorted(errors):
+            self._wrong_rows += 1
+            if self._wrong_rows <= _MOST_ROWS_TOLD:
+                self._tell(line, came.get(line), errors[line])
+
+    def _tell(self, line: int, came: int | None, errors: Sequence[tuple[Target, ParamError]]) -> None:
+        place = self._table, self._key
+        if came is not None:
+            fields = f"{came} {'field' if came == 1 else 'fields'}"
+            self._problems.add(*place, f"table row {line}: wrong width", came=fields, allowed=f"{len(self.readers)}")
+        for target, error in errors:
             wrong = f"table row {line}, column '{target.column}': {error.wrong}"
-            problems.add(table, key, wrong, came=error.came, allowed=error.allowed, hint=error.hint)
-    return tuple(values)
+            self._problems.add(*place, wrong, came=error.came, allowed=error.allowed, hint=error.hint)

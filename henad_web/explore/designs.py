@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "FactorialDesign",
     "Row",
     "TableDesign",
+    "TableLevels",
     "ZipDesign",
     "is_listed",
     "value_at",
@@ -100,6 +102,8 @@ class Design(ABC):
 def _latest(domain: Levels | WholeDomain) -> int:
     if isinstance(domain, WholeDomain):
         return domain.high
+    if isinstance(domain, TableLevels):
+        return int(domain.entries.max())
     return domain[-1] if isinstance(domain, range) else max(int(domain[place]) for place in range(len(domain)))
 
 
@@ -111,6 +115,9 @@ def _ticks_of(domain: Levels | WholeDomain) -> Callable[[Column], NDArray[np.uin
     if isinstance(domain, range) and len(domain) > CHUNK:
         start, step = np.array(domain.start, np.uint64), np.array(domain.step, np.uint64)
         return lambda column: column.astype(np.uint64) * step + start
+    if isinstance(domain, TableLevels):
+        numbers = domain.entries.astype(np.uint64)
+        return lambda column: numbers[column.astype(np.intp)]
     ticks = np.array([int(domain[place]) for place in range(len(domain))], np.uint64)
     return lambda column: ticks[column.astype(np.intp)]
 
@@ -178,8 +185,27 @@ class ZipDesign(Design):
         return [np.arange(first, last, dtype=np.uint32) for _ in self._levels]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TableLevels:
+    """Levels that a table lists row by row, as an array.
+
+    Attributes:
+        entries: Numbers in the type of the parameter, ``(n,)``, or positions among `values`.
+        values: What the entries stand for; None for numbers.
+    """
+
+    entries: NDArray[np.generic]
+    values: tuple[ParamValue, ...] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.entries)
+
+    def __getitem__(self, position: int) -> ParamValue:
+        """Return the level in row `position`, from 0."""
+        entry: float | int = self.entries[position].item()
+        return entry if self.values is None else self.values[int(entry)]
+
+
 class TableDesign(ZipDesign):
     """Rows written out one by one: column i of the table is the levels of factor i."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        super().__init__(tuple(zip(*rows, strict=True)))

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.explore.designs import CHUNK, Column, Design, Row
+from henad_web.explore.designs import CHUNK, Column, Design, Row, TableLevels
 from henad_web.explore.factors import Target
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
 from henad_web.explore.numbers import EXACT_LIMIT
@@ -126,10 +126,24 @@ def _reader(target: Target, domain: Domain) -> Callable[[Column], Values]:
             return lambda column: _narrowed(column.astype(object) + domain.low)
         low = float(domain.low)
         return lambda column: column.astype(np.float64) + low
+    if isinstance(domain, TableLevels):
+        return _table_reader(target, domain)
     if len(domain) > CHUNK:
         return lambda column: _levels_met(target, domain, column)
     levels = _values(target, [domain[position] for position in range(len(domain))])
     return lambda column: levels[column.astype(np.intp)]
+
+
+def _table_reader(target: Target, levels: TableLevels) -> Callable[[Column], Values]:
+    entries = levels.entries
+    if levels.values is not None:
+        values = _values(target, levels.values)
+        return lambda column: values[entries[column.astype(np.intp)].astype(np.intp)]
+    if target.is_double:
+        return lambda column: entries[column.astype(np.intp)]
+    if target.is_real:
+        return lambda column: shown_numbers(entries[column.astype(np.intp)].astype(np.float32))
+    return lambda column: _narrowed(entries[column.astype(np.intp)].astype(object))
 
 
 def _levels_met(target: Target, domain: Levels, column: Column) -> Values:

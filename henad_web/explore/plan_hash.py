@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.explore.designs import Column
+from henad_web.explore.designs import Column, TableLevels
 from henad_web.explore.factors import Target
 from henad_web.explore.hashes import plan_head, write_config
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
-from henad_web.model.fnv import FNV_PRIME, Fnv1a64
+from henad_web.model.fnv import Fnv1a64, fold_rows
 from henad_web.model.params import Param, ParamValue
 
 if TYPE_CHECKING:
     from henad_web.explore.blocks import ResolvedBlock
     from henad_web.explore.plan import Plan
 
-__all__ = ["fold_rows", "hash_plan"]
+__all__ = ["hash_plan"]
 
 _PIECE_BYTES = 1 << 17
 """Bytes folded at a time: about 2 ms, two to four times that in a browser."""
@@ -32,7 +32,6 @@ _PIECE_BYTES = 1 << 17
 _FEW_LEVELS = 4096
 """Levels whose bytes are kept; of a factor with more, those of each piece are made when it comes."""
 
-_SIZE = 2**64
 _LITTLE = np.dtype("<u8")
 
 _Entry = TypeVar("_Entry", bound=np.generic)
@@ -158,15 +157,27 @@ def _reader(target: Target, domain: Domain, sample: Rows) -> _Reader:
     if isinstance(domain, ContinuousDomain):
         return lambda column: (_tagged(tag, _float_bits(column)), None)
     if isinstance(domain, WholeDomain):
-        low = np.array(domain.low % _SIZE, np.uint64)
+        low = np.array(domain.low % 2**64, np.uint64)
         return lambda column: (_tagged(tag, column.astype(np.uint64) + low), None)
+    if isinstance(domain, TableLevels):
+        return _table_reader(target, domain, tag)
     if isinstance(domain, range):
-        start, step = np.array(domain.start % _SIZE, np.uint64), np.array(domain.step, np.uint64)
+        start, step = np.array(domain.start % 2**64, np.uint64), np.array(domain.step, np.uint64)
         return lambda column: (_tagged(tag, column.astype(np.uint64) * step + start), None)
     if len(domain) > _FEW_LEVELS:
         return lambda column: _met(target, domain, column)
     levels = _level_bytes(target, domain, range(len(domain)))
     return lambda column: _picked(levels, column)
+
+
+def _table_reader(target: Target, levels: TableLevels, tag: Rows) -> _Reader:
+    entries = levels.entries
+    if levels.values is not None:
+        known = _level_bytes(target, levels.values, range(len(levels.values)))
+        return lambda column: _picked(known, entries[column.astype(np.intp)])
+    if entries.dtype.kind == "f":
+        return lambda column: (_tagged(tag, _float_bits(entries[column.astype(np.intp)])), None)
+    return lambda column: (_tagged(tag, entries[column.astype(np.intp)].astype(np.uint64)), None)
 
 
 def _float_bits(column: Column) -> NDArray[np.uint64]:
@@ -205,61 +216,3 @@ def _value_bytes(target: Target, value: ParamValue) -> bytes:
     written = _Written()
     written.u64(int(value)) if target.param is None else written.value(target.param, value)
     return bytes(written.data)
-
-
-def fold_rows(value: int, rows: Rows, taken: Flags | None = None) -> int:
-    """Return the hash `value` after all bytes of `rows`, one row after the other.
-
-    A write makes ``h' = (h ^ b) * P``. Which number ``h ^ b`` adds to ``h`` depends on the low byte alone, and so does
-    the next low byte: once the low bytes are known, what is left is one sum of products.
-
-    Args:
-        value: The hash so far.
-        rows: The bytes, uint8 ``(n, width)``.
-        taken: Which of them count, bool ``(n, width)``; None when all do.
-    """
-    if taken is None:
-        # A zero byte only multiplies: a column of zeros becomes a part of the step before it.
-        places = np.flatnonzero(rows.any(axis=0))
-        if not len(places):
-            return value * pow(FNV_PRIME, rows.size, _SIZE) % _SIZE
-        lead, gaps = int(places[0]), np.diff(places, append=rows.shape[1] + places[0])
-        factors = np.array([[pow(FNV_PRIME, int(gap), _SIZE) for gap in gaps]], np.uint64)
-        value = _folded(value * pow(FNV_PRIME, lead, _SIZE) % _SIZE, rows[:, places], factors)
-        return value * pow(FNV_PRIME, -lead, _SIZE) % _SIZE
-    return _folded(value, np.where(taken, rows, 0), np.where(taken, np.uint64(FNV_PRIME), np.uint64(1)))
-
-
-def _folded(value: int, rows: Rows, factors: NDArray[np.uint64]) -> int:
-    """Return the hash after ``h' = (h ^ b) * f`` for the bytes of `rows` and `factors`, ``(n, w)`` or ``(1, w)``."""
-    low_bytes = _low_bytes(value, rows, np.broadcast_to(factors.astype(np.uint8), rows.shape))
-    added = (low_bytes ^ rows).astype(np.int64) - low_bytes
-    after = _products_to_the_end(factors)
-    of_rows = (added.view(np.uint64) * after).sum(axis=1, dtype=np.uint64)
-    row_factors = np.broadcast_to(after[:, 0], (len(rows),))
-    to_the_end = _products_to_the_end(row_factors)
-    total = int((of_rows[:-1] * to_the_end[1:]).sum(dtype=np.uint64)) + int(of_rows[-1])
-    return (total + value * int(to_the_end[0])) % _SIZE
-
-
-def _products_to_the_end(factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return for each place along the last axis the product of the factors from there on."""
-    products: NDArray[np.uint64] = np.multiply.accumulate(factors[..., ::-1], axis=-1)[..., ::-1]
-    return products
-
-
-def _low_bytes(value: int, rows: Rows, factors: Rows) -> Rows:
-    """Return the low byte of the hash before each byte of `rows`, of the same shape.
-
-    Bit k of the next low byte is bit k of this one, turned over where the lower bits and the byte say so: a running
-    exclusive or, one bit after the other.
-    """
-    data, factors = rows.ravel(), factors.ravel()
-    found = np.zeros(data.size, np.uint8)
-    found[0] = value & 255
-    for bit in range(8):
-        turned = (found ^ data) * factors
-        turned &= np.uint8(1 << bit)
-        np.bitwise_xor.accumulate(turned, out=turned)
-        found[1:] |= turned[:-1]
-    return found.reshape(rows.shape)

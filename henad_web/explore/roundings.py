@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from henad_web.model.params import Param
     from henad_web.model.schema import ModelSchema
 
-__all__ = ["rounded_among", "rounded_values"]
+__all__ = ["EXACT_DIGITS", "rounded_among", "rounded_values"]
 
-_EXACT_DIGITS = 15
+EXACT_DIGITS = 15
 """A decimal of so many letters has no more digits than any double keeps."""
 
 
@@ -91,7 +91,7 @@ def rounded_among(param: Param, written: Iterable[str]) -> RoundedValue | None:
             # Two decimals that give two doubles are not the same.
             rounded = numbers != shown_numbers(numbers.astype(np.float32))
     for place, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True)):
-        if len(text) > _EXACT_DIGITS and not rounded[place] and repr(number) != text:
+        if len(text) > EXACT_DIGITS and not rounded[place] and repr(number) != text:
             rounded[place] = Decimal(text) != Decimal(_shown(param, text))
     places = np.flatnonzero(rounded)
     if not len(places):

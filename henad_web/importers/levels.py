@@ -12,7 +12,10 @@ from henad_web.explore.numbers import EXACT_LIMIT
 from henad_web.explore.spec import FactorSpec, LevelSpec, SpecValue, ValueLevels
 from henad_web.importers.names import NameMap, Place
 
-__all__ = ["Variables", "levels_of", "single_value", "split_blocks", "whole_if_exact"]
+__all__ = ["WHOLE_LIMIT", "Variables", "levels_of", "single_value", "split_blocks", "whole_if_exact"]
+
+WHOLE_LIMIT = 2**63
+"""TOML has no whole numbers from here on."""
 
 Variables = list[tuple[str, LevelSpec]]
 """Parameter ids with their levels, in order."""
@@ -43,8 +46,13 @@ def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place,
     return ValueLevels(values=tuple(found))
 
 
-def whole_if_exact(number: float) -> int | float:
-    """Return a whole `number` as an integer where every number of its size is one that a double holds."""
+def whole_if_exact(number: int | float) -> int | float:
+    """Return a whole `number` as an integer where every number of its size is one that a double holds.
+
+    An integer stays one as far as a spec file has such numbers.
+    """
+    if isinstance(number, int):
+        return number if abs(number) < WHOLE_LIMIT else float(number)
     return int(number) if number.is_integer() and abs(number) < EXACT_LIMIT else number
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from henad_web.importers.levels import WHOLE_LIMIT
+
 __all__ = ["parse_literal", "parse_number", "stepped_values"]
 
 _NUMBER = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _MAX_VALUES = 2**16
-_WHOLE_LIMIT = 2**63
-"""TOML has no whole numbers from here on."""
 
 
 def parse_number(text: str) -> int | float:
@@ -31,7 +31,7 @@ def parse_number(text: str) -> int | float:
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"'{trimmed}' is not a finite number")
     # A decimal, since a whole number past 2^53 has digits that the double need not have.
-    return int(Decimal(trimmed)) if number.is_integer() and abs(number) < _WHOLE_LIMIT else number
+    return int(Decimal(trimmed)) if number.is_integer() and abs(number) < WHOLE_LIMIT else number
 
 
 def parse_literal(text: str) -> int | float | bool | str:

@@ -1,8 +1,8 @@
 """Values that the text of a Python program writes down: literals, names assigned to them, and calls of ranges.
 
-Owns which expressions have a value without running anything: literals, `dict`, `list` and `tuple` around them,
-`range(...)`, and numpy's `arange(...)` and `linspace(...)` with literal arguments. Everything else is `Code`, kept as
-its text. What the values mean is the importers' business.
+Owns which expressions have a value without running anything: literals, `dict`, `list`, `tuple` and `np.array` around
+them, `range(...)`, and numpy's `arange(...)` and `linspace(...)` with literal arguments. Everything else is `Code`,
+kept as its text. What the values mean is the importers' business.
 """
 
 from __future__ import annotations
@@ -251,10 +251,11 @@ class PythonProgram:
         named = {each.arg or "**": self.value(each.value) for each in call.keywords}
         if name == "dict" and not positional and "**" not in named:
             return named
-        if name in ("list", "tuple") and len(positional) == 1 and not named:
+        numpy_name = f"numpy.{function}" if module in _NUMPY else name
+        if numpy_name in ("list", "tuple", "numpy.array") and len(positional) == 1 and not named:
             only = positional[0]
             return only if isinstance(only, list | tuple | Series) else self._code(call)
-        make = _SERIES.get(name) or (_SERIES.get(f"numpy.{function}") if module in _NUMPY else None)
+        make = _SERIES.get(numpy_name)
         return (make and make(ast.unparse(call), positional, named)) or self._code(call)
 
 

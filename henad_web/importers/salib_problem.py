@@ -85,7 +85,7 @@ def _range(name: str, pair: object, problems: ProblemList) -> RangeLevels | None
     is_pair = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
     # Not a number is not below the largest one; an integer too large for a float must not become one.
     if is_pair and all(abs(end) <= sys.float_info.max for end in ends) and ends[0] < ends[1]:
-        low, high = (whole_if_exact(float(end)) for end in ends)
+        low, high = map(whole_if_exact, ends)
         return RangeLevels(min=low, max=high)
     problems.add(("bounds",), name, "not a lower and a higher number", came=repr(pair), allowed="[low, high]")
     return None

@@ -22,11 +22,16 @@ class MemoryOutput:
 class DirectoryOutput:
     """Write the files into the directory `path`, made if it is missing. It must hold no results yet.
 
+    With `overwrite` it may hold those of another sweep. They stay as they are until the new one has its first row, and
+    give way to it then all at once; a sweep that never has one leaves them, and its record carries its files. Other
+    files stay in any case.
+
     Raises:
         UsageError: `path` is no path.
     """
 
     path: str | os.PathLike[str]
+    overwrite: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no file system could take for a path."""

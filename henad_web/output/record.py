@@ -99,7 +99,7 @@ class SweepRecord:
         report: How it went.
         manifest: Its manifest as last written, None after a dry run or an abort before anything was written.
         files: Name to bytes in the order runs.csv, series.csv, summary.csv, manifest.json; None in a
-            directory.
+            directory, unless a sweep that was to overwrite results there had no row to do it with.
     """
 
     report: SweepReport

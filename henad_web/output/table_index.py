@@ -247,7 +247,10 @@ class _Groups:
         ] * 6
 
 
-def _edges(ids: Ints) -> tuple[Ints, Ints]:
-    """Return the positions of the first and the last of each group of neighbouring equal `ids`."""
+def _edges(ids: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the positions of the first and the last of each group of neighbouring equal `ids`.
+
+    Positions are as wide as the platform's: `reduceat` takes no others.
+    """
     firsts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])[: len(ids)])
-    return firsts.astype(np.int64), (np.append(firsts[1:], len(ids))[: len(firsts)] - 1).astype(np.int64)
+    return firsts, (np.append(firsts[1:], len(ids))[: len(firsts)] - 1).astype(np.intp)

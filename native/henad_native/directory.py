@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from henad_native.disk import TableFile, is_same_file, rename_over, sync_directory, writing_new
 from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables
-from henad_web.errors import HoldsResultsError, OutputError, OutputFullError, TableChangedError
+from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
+from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
 from henad_web.output.refusals import FolderChangedError
 
@@ -29,6 +30,7 @@ __all__ = ["SYNC_INTERVAL_S", "DirectoryStore"]
 SYNC_INTERVAL_S = 1.0
 """Least time between two waits for the disk while runs are written; what a loss of power may cost."""
 
+_STAGED = tuple(f"{name}{STAGED}" for name in (RUNS, SERIES, MANIFEST))
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -149,12 +151,46 @@ class DirectoryStore:
             if self.stamp() != stamp:
                 self._lock.release()
                 raise FolderChangedError(self.path)
-        if not self._is_mended:  # only once: what is staged from now on is this store's own
-            with self._mapped_errors():
-                self._staged.finish()
-                self._staged.discard()
-            self._is_mended = True
+        self._mend()
         return self._lines
+
+    def check_replaceable(self) -> bool:
+        """Touch nothing, and return whether there are results of a sweep, which another one may take the place of.
+
+        Raises:
+            HoldsResultsError: What is there is no sweep's as a whole, so that nobody can say whose it is.
+            LockedError: Another writer is at work.
+            OutputError: As `check_free` says.
+        """
+        if not os.path.lexists(self._directory):
+            return False
+        with self._mapped_errors():
+            self._lock.check()
+            self._refuse_unwritable()
+            return self._holds_sweep()
+
+    def open_replaceable(self) -> tuple[str, ...]:
+        """Lock the directory for this store, after the checks of `check_replaceable`; results stay as they are.
+
+        Returns:
+            A line when the lock of a writer that died was taken over.
+        """
+        if not self._lock.is_held:
+            self.check_replaceable()
+            with self._mapped_errors():
+                self._lines = self._takeover(self._lock.acquire())
+                self._mine = os.stat(self._directory)
+        return self._lines
+
+    def take_over(self, files: Mapping[str, Iterable[bytes]]) -> None:
+        """Let `files`, two tables and a manifest, take the place of all results that are there, and go on with them.
+
+        Raises:
+            OutputFullError: There is no room; what is there is as before, or a call is enough to finish.
+            OutputError: The files cannot be written or replaced; readers find all of the old ones or all of these.
+        """
+        self._mend()
+        self.rewrite(files)
 
     def create(self, name: str, header: bytes) -> None:
         """Start the table `name` with `header`; a table this store has started already is started over.
@@ -200,7 +236,8 @@ class DirectoryStore:
             self._staged.finish()
             for name in tables:
                 path = self._directory / name
-                self._tables[name] = TableFile(path, path.stat().st_size)
+                if name != MANIFEST:
+                    self._tables[name] = TableFile(path, path.stat().st_size)
             self._is_rewriting = False
 
     def append(self, name: str, data: bytes) -> None:
@@ -293,7 +330,7 @@ class DirectoryStore:
             OutputError: The directory cannot be read.
         """
         with self._mapped_errors("read"):
-            names = (RUNS, SERIES, MANIFEST, MARKER, f"{RUNS}{STAGED}", f"{SERIES}{STAGED}")
+            names = (RUNS, SERIES, MANIFEST, MARKER, *_STAGED)
             paths = [self._directory / name for name in names]
             found = [(path.name, path.stat()) for path in paths if path.exists()]
             return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
@@ -318,7 +355,7 @@ class DirectoryStore:
 
     def remove_results(self) -> None:
         """Delete every file of results that is there, as far as the disk allows."""
-        for name in (*RESULT_NAMES, MARKER, f"{RUNS}{STAGED}", f"{SERIES}{STAGED}"):
+        for name in (*RESULT_NAMES, MARKER, *_STAGED):
             with suppress(OSError):
                 (self._directory / name).unlink()
 
@@ -334,10 +371,33 @@ class DirectoryStore:
         self._lock.release()
 
     def _refuse_results(self) -> None:
-        names = sorted(os.listdir(self._directory)) if os.path.lexists(self._directory) else []
-        found = [name for name in names if name in RESULT_NAMES or name.endswith(STAGED)]
+        found = self._result_names()
         if found:
             raise HoldsResultsError(self.path, found)
+
+    def _result_names(self) -> list[str]:
+        names = sorted(os.listdir(self._directory)) if os.path.lexists(self._directory) else []
+        return [name for name in names if name in RESULT_NAMES or name.endswith(STAGED)]
+
+    def _holds_sweep(self) -> bool:
+        found = self._result_names()
+        if not found:
+            return False
+        try:
+            Manifest.read(self.read(MANIFEST) if self.holds(MANIFEST) else b"", path=self.path)
+        except ManifestError as error:
+            raise HoldsResultsError(self.path, found, wrong="and no manifest that says whose they are") from error
+        folder = next((name for name in found if (self._directory / name).is_dir()), None)
+        if folder is not None:
+            raise HoldsResultsError(self.path, found, wrong=f"and {folder} is a folder")
+        return True
+
+    def _mend(self) -> None:
+        if not self._is_mended:  # only once: what is staged from now on is this store's own
+            with self._mapped_errors():
+                self._staged.finish()
+                self._staged.discard()
+            self._is_mended = True
 
     def _refuse_unwritable(self) -> None:
         """Refuse a directory in which nothing can be made, or which itself cannot be made, before anything is run."""

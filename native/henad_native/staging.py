@@ -1,7 +1,8 @@
 """Tables replaced together, so that a reader finds all old ones or all new ones (reference engine, section 9.7).
 
 Owns the staged files and their marker: new tables are written beside the old ones, then the marker says that they are
-the tables, then they are renamed, then the marker goes. Knows nothing of what the bytes mean.
+the tables, then they are renamed, then the marker goes. A manifest among them means that other results take the place
+of all that are there: the other files of results go before anything is renamed. Knows nothing of what the bytes mean.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from henad_native.disk import rename_over, sync_directory, write_new
-from henad_web.output.names import MARKER, RUNS, SERIES, STAGED
+from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED
 
 __all__ = ["StagedTables"]
 
-_TABLES = (RUNS, SERIES)
+_NAMES = (RUNS, SERIES, MANIFEST)
 
 
 class StagedTables:
@@ -60,7 +61,10 @@ class StagedTables:
         if not self.is_marked:
             return
         sync_directory(self._directory)
-        for name in _TABLES:
+        if self._staged(MANIFEST).exists():
+            for name in set(RESULT_NAMES) - set(_NAMES):
+                (self._directory / name).unlink(missing_ok=True)
+        for name in _NAMES:
             if self._staged(name).exists():
                 rename_over(self._staged(name), self._directory / name)
         sync_directory(self._directory)
@@ -69,7 +73,7 @@ class StagedTables:
 
     def discard(self) -> bool:
         """Delete staged tables, marked ones too, and return whether there were any."""
-        found = [path for path in (self._directory / MARKER, *map(self._staged, _TABLES)) if path.exists()]
+        found = [path for path in (self._directory / MARKER, *map(self._staged, _NAMES)) if path.exists()]
         for path in found:
             path.unlink()
         return bool(found)

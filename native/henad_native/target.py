@@ -15,6 +15,7 @@ from henad_native.blocking import run_blocking
 from henad_native.checkout import installed_build
 from henad_native.directory import DirectoryStore
 from henad_native.lock import DirectoryLock
+from henad_native.overwriting import OverwritingStore
 from henad_native.threaded import ThreadedRunner
 from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import LockedError, UsageError
@@ -72,8 +73,7 @@ class NativeTarget:
         Raises:
             OutputError: The directory holds results or is being written.
         """
-        if isinstance(output, DirectoryOutput):
-            DirectoryStore(output.path, force=force).check_free()
+        self.open_output(output, force=force)
 
     def open_output(self, output: OutputPlace, *, force: bool = False) -> FileStore:
         """Return a store in memory or in a directory that is free; the sweep makes and locks it as it begins to write.
@@ -81,7 +81,11 @@ class NativeTarget:
         Raises:
             OutputError: The directory holds results or is being written.
         """
-        store = DirectoryStore(output.path, force=force) if isinstance(output, DirectoryOutput) else MemoryStore()
+        if not isinstance(output, DirectoryOutput):
+            return MemoryStore()
+        store = DirectoryStore(output.path, force=force)
+        if output.overwrite and store.check_replaceable():
+            return OverwritingStore(store)
         store.check_free()
         return store
 

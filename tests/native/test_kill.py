@@ -21,11 +21,14 @@ from typing import Any
 
 import pytest
 
+import henad_web as hw
 from henad_native import directory, disk
 from tests.native.folders import (
     DIVIDES,
+    TARGET,
     TOY,
     fast_path,
+    files_in,
     masked_in,
     quick_disk,
     ran_ids,
@@ -196,6 +199,30 @@ def reused_runs(folder: Path, base: Path) -> Scene:
     return Scene(prepare=nothing, act=finish, finish=finish, expect=partial(sweep, DIVIDES, wider))
 
 
+def overwritten(folder: Path, base: Path) -> Scene:
+    old = toy_spec((4, 5))
+
+    def act() -> None:
+        place = hw.DirectoryOutput(folder, overwrite=True)
+        record_of(hw.SweepRun.start(DIVIDES, SPEC, place, target=TARGET))
+
+    def finish() -> None:
+        """Go on with what is there, which is all of the old results or the new ones, for whoever reads them too."""
+        results = hw.ResultSet.open(folder, models=DIVIDES)
+        keys = [results.plan.run_key(results.plan.run(int(run_id))) for run_id in results.runs["run_id"]]
+        assert list(results.runs["run_key"]) == keys
+        is_new = results.plan.plan_hash == SPEC.plan(DIVIDES.schema()).plan_hash
+        if is_new:
+            assert set(results.summary["value"].tolist()) <= {0, 1, 2}
+            record_of(resume(DIVIDES, folder))
+        else:
+            assert results.is_complete
+            assert "summary.csv" in files_in(folder)
+            act()
+
+    return Scene(prepare=partial(sweep, DIVIDES, old), act=act, finish=finish, expect=partial(sweep, DIVIDES, SPEC))
+
+
 def nothing(_: Path) -> None:
     """Leave the folder missing."""
 
@@ -205,6 +232,7 @@ SCENES: dict[str, Callable[[Path, Path], Scene]] = {
     "raised replicates": raised_replicates,
     "failed runs tried again": failed_runs_tried_again,
     "reused runs": reused_runs,
+    "overwritten results": overwritten,
 }
 
 
@@ -221,7 +249,7 @@ def test_a_process_killed_at_any_moment_costs_nothing_that_a_resume_does_not_bri
         kills += scenario.kill(chance)
 
 
-@pytest.mark.parametrize("name", ["raised replicates", "reused runs"])
+@pytest.mark.parametrize("name", ["raised replicates", "reused runs", "overwritten results"])
 def test_every_call_to_the_file_system_may_be_the_last(fast_path: Path, name: str) -> None:
     scenario = Scenario(name, fast_path)
     assert scenario.calls > 40

@@ -112,3 +112,16 @@ def test_a_plan_warns_of_a_rounded_value_before_it_runs(tmp_path: Path, capsys: 
     assert main(["plan", str(spec), *MODELS_OPTION]) == 0
     printed = capsys.readouterr()
     assert str(warning) in " ".join((printed.out + printed.err).split())
+
+
+def test_a_text_with_brackets_is_printed_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = ["[/x] [red]", "a :ant: b"]
+    (tmp_path / "spec.toml").write_text(
+        'model = "wide"\nrun = { steps = 1, replicates = 2 }\n[[block]]\n'
+        f'factors = [{{ param = "rule", values = {rules} }}]\n',
+        encoding="utf-8",
+    )
+    assert main(["run", str(tmp_path / "spec.toml"), *MODELS_OPTION, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert all(rule in printed for rule in rules)
+    assert hw.ResultSet.open(tmp_path / "out").runs["rule"].tolist() == [rule for rule in rules for _ in range(2)]

@@ -109,6 +109,7 @@ def test_a_call_is_found_however_it_is_written(script: str) -> None:
         ("np.linspace(1, -1, 3).tolist()", (1, 0, -1)),
         ("np.linspace(2, 9, 1)", (2,)),
         ("[*range(2), 7]", (0, 1, 7)),
+        ("np.array([0.5, -1])", (0.5, -1)),
     ],
 )
 def test_a_call_of_a_range_has_the_values_that_numpy_gives(call: str, numbers: tuple[float, ...]) -> None:

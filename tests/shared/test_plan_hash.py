@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from henad_web.explore import plan_hash
 from henad_web.explore.hashes import plan_head, write_config
 from henad_web.explore.plan import Plan
-from henad_web.explore.plan_hash import fold_rows
 from henad_web.explore.spec import BlockSpec
-from henad_web.model.fnv import Fnv1a64
+from henad_web.model.fnv import FNV_BASIS, FNV_PRIME, fnv1a64, fold_rows
 from tests.shared.schemas import ALL, block, move, plan_of, span, table, values, vary
 from tests.shared.test_design_laws import BLOCKS, study
 
@@ -62,10 +61,10 @@ BYTES = st.integers(0, 255) | st.just(0)
 )
 def test_rows_fold_like_their_bytes(value: int, rows: list[list[int]], data: st.DataObject) -> None:
     array = np.array(rows, np.uint8)
-    assert fold_rows(value, array) == Fnv1a64(value).bytes(array.tobytes()).value_int
+    assert fold_rows(value, array) == plain_fnv(array.tobytes(), value)
     flags = data.draw(st.lists(st.booleans(), min_size=array.size, max_size=array.size))
     taken = np.array(flags).reshape(array.shape)
-    assert fold_rows(value, array, taken) == Fnv1a64(value).bytes(array[taken].tobytes()).value_int
+    assert fold_rows(value, array, taken) == plain_fnv(array[taken].tobytes(), value)
 
 
 def test_the_shares_of_a_hash_in_the_making_rise_to_one_and_the_hash_is_kept() -> None:
@@ -96,3 +95,20 @@ def test_a_piece_takes_a_bounded_number_of_configs() -> None:
     with mock.patch.object(plan_hash, "fold_rows", folded):
         assert len(list(plan.hashing())) == len(sizes)
     assert max(sizes) <= 1 << 17 < sum(sizes)
+
+
+def plain_fnv(data: bytes, value: int = FNV_BASIS) -> int:
+    for byte in data:
+        value = (value ^ byte) * FNV_PRIME % 2**64
+    return value
+
+
+@given(st.binary(min_size=1, max_size=300), st.integers(0, 600))
+def test_long_data_hash_like_their_bytes(data: bytes, more: int) -> None:
+    long = (data * (70_000 // len(data)))[: 65_300 + more]
+    assert fnv1a64(long) == plain_fnv(long)
+
+
+def test_data_of_several_pieces_hash_like_their_bytes() -> None:
+    long = bytes(number * number % 251 for number in range(200_003))
+    assert fnv1a64(long) == plain_fnv(long)

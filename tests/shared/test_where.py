@@ -105,6 +105,20 @@ def test_names_a_block_leaves_alone_have_their_value() -> None:
     assert plan.config_count == 2
 
 
+def test_the_rows_of_a_table_are_compared_as_their_texts_show() -> None:
+    rows = "rate,size,mode,wrap,action.pulse\n0.3,7,fast,true,3\n0.30000004,8,slow,false,4\n"
+    rows += "0.1,9,fast,false,18446744073709551615\n"
+    for where, sizes in (
+        ("rate <= 0.3", [7, 9]),
+        ("mode == 'fast' and not wrap", [9]),
+        ("action.pulse < 4 or size == 8", [7, 8]),
+        ("action.pulse == 18446744073709551615", [9]),
+    ):
+        plan = plan_of(msgspec.structs.replace(table(rows), where=where))
+        assert [config.params[0] for config in plan.configs] == sizes
+        assert plan.configs[-1].action_ticks[0] == {7: 3, 8: 4, 9: 2**64 - 1}[sizes[-1]]
+
+
 def test_an_action_may_have_any_name() -> None:
     actions = (ActionSpec(id="pulse", tick=4, name="two words"), ActionSpec(id="pulse", tick=4, name="a-b"))
     for text in ('action."two words" > 5', "action.a-b > 5"):

@@ -156,3 +156,12 @@ def test_the_plan_as_a_table_has_the_decimals() -> None:
     (row, *_) = hw.plan_table(plan)
     named = dict(zip(hw.plan_columns(plan), row, strict=True))
     assert [named[id] for id in ("share", "level", "offset", "rule")] == ["0.4", "-0.1", "-9007199254740993", "B3/S23"]
+
+
+def test_bounds_of_salib_are_taken_to_the_digit() -> None:
+    bounds: list[list[float]] = [[-(2**53) - 1, 2**62 + 1], [-1e300, 0.25], [-1, 1]]
+    problem = {"num_vars": 3, "names": ["offset", "level", "share"], "bounds": bounds}
+    found = import_spec(json.dumps(problem), ImportOptions(model="wide", schema=SCHEMA, samples=8))
+    factors = hw.parse_spec(found.toml()).spec.blocks[0].factors
+    assert [factor.levels for factor in factors] == [hw.RangeLevels(min=low, max=high) for low, high in bounds]
+    assert found.spec.plan(SCHEMA).config_count == 8

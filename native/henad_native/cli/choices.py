@@ -19,6 +19,7 @@ __all__ = [
     "Memory",
     "Models",
     "OnFullDisk",
+    "Overwrite",
     "Quiet",
     "RetryFailed",
     "Reuse",
@@ -38,6 +39,9 @@ Models = Annotated[
 ]
 OnFullDisk = Annotated[
     hw.OnFull, typer.Option("--on-full", help="On a full disk: wait until there is room, or fail with exit code 1.")
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Let a sweep in DIR give way to this one, once this one has its first row.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only failures and the closing line.")]
 ShardText = Annotated[

@@ -13,8 +13,11 @@ PIPE_WIDTH = 160
 
 
 def result_console() -> Console:
-    """Return the console of what was asked for."""
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    """Return the console of what was asked for.
+
+    A table's cells are printed as they are: a text of a model or a study may hold brackets and colons.
+    """
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, markup=False, emoji=False)
 
 
 def message_console() -> Console:

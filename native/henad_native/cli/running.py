@@ -17,6 +17,7 @@ from henad_native.cli.choices import (
     Memory,
     Models,
     OnFullDisk,
+    Overwrite,
     Quiet,
     RetryFailed,
     Reuse,
@@ -48,6 +49,7 @@ def run_command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with results in DIR, if there are any; SPEC may raise replicates.")
     ] = False,
+    overwrite: Overwrite = False,
     retry_failed: RetryFailed = False,
     reuse: Reuse = None,
     force: Force = False,
@@ -57,11 +59,13 @@ def run_command(
     """Run every run of SPEC and write runs.csv, series.csv, summary.csv and manifest.json into DIR."""
     if retry_failed and not resume and reuse is None:
         raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
+    if overwrite and resume:
+        raise BadOption("--overwrite", "results are gone on with or overwritten; leave --resume or this out")
     known = load_models(models)
     given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force, on_full=on_full)
     loaded = hw.load_spec(spec, models=known)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
-    entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out))
+    entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out), overwrite=overwrite)
     try:
         record = swept(
             entry,
@@ -117,6 +121,9 @@ def report(record: hw.SweepRecord, *, quiet: bool) -> None:
     console = result_console()
     if record.manifest is None:
         print_line(console, UNWRITTEN_LINE)
+        return
+    if record.files is not None:  # it was to overwrite results, and had none of its own to do it with
+        print_line(console, f"no run was finished: {record.report.output_dir} keeps the results it had")
         return
     if not quiet:
         folder = Path(str(record.report.output_dir))
