@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -17,8 +18,10 @@ from henad_native.cli.resuming import resume_command
 from henad_native.cli.running import run_command
 from henad_native.cli.schemas import schema_command
 from henad_native.cli.showing import models_command
+from henad_native.cli.streams import Streams, standard_streams
 from henad_native.cli.verifying import verify_command
 from henad_web.errors import HenadError, UnknownModelError, near_miss
+from henad_web.version import VERSION
 
 __all__ = ["app", "main"]
 
@@ -26,7 +29,6 @@ app = typer.Typer(
     name="henad",
     help="Parameter studies of agent-based models and cellular automata.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -42,9 +44,21 @@ app.command("serve")(serve_command)
 app.command("page")(page_command)
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print(f"henad-web {VERSION}")
+        raise typer.Exit
+
+
 @app.callback()
-def _commands() -> None:
+def _commands(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Parameter studies of agent-based models and cellular automata."""
+    context.obj.command = context.invoked_subcommand
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,8 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     An error the package raises on purpose is printed in words, one problem a line; anything else is a
     defect and keeps its traceback.
     """
+    with standard_streams() as streams:
+        return streams.weighed(_exit_code(arguments, streams))
+
+
+def _exit_code(arguments: Sequence[str] | None, streams: Streams) -> int:
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="henad")
+        app(args=None if arguments is None else list(arguments), prog_name="henad", obj=streams)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else ExitCode.FINE
     except KeyboardInterrupt:
