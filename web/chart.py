@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 __all__ = ["Chart", "Line", "Picture"]
 
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 52, 18, 34, 40
+LEGEND_TOP, LEGEND_LINE = 10, 15
+"""Middle of the legend's first line and the way to its second; two lines fit above the plot."""
+
 FONT = "12px system-ui, sans-serif"
 
 
@@ -102,11 +105,13 @@ class Chart:
     def _legend(self, lines: Sequence[Line], width: int) -> None:
         context = self._context
         context.textAlign, context.textBaseline = "left", "middle"
-        left, top = float(MARGIN_LEFT), 12
+        left, top = float(MARGIN_LEFT), LEGEND_TOP
         for line in lines:
             length = float(context.measureText(line.label).width)
             if left + 24 + length > width and left > MARGIN_LEFT:
-                break
+                if top > LEGEND_TOP:
+                    break
+                left, top = float(MARGIN_LEFT), LEGEND_TOP + LEGEND_LINE
             self._stroke(f"M{left:.1f} {top}h16", _css(line.colour), 3)
             context.fillStyle = style_token("--text")
             context.fillText(line.label, left + 22, top)

@@ -85,9 +85,18 @@ class Controls:
             remaining=progress.remaining,
             stage=stage_text(planned=planned, fraction=progress.fraction),
         )
+        self._say_progress(sentence)
+        write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
+
+    def show_recorded(self, *, rows: int, planned: int, failed: int) -> None:
+        """Show the counts of results that were opened: nothing runs, so no time passes."""
+        self._bar.max, self._bar.value = max(1, planned), rows
+        self._say_progress(progress_text(done=rows, total=planned, failed=failed, remaining=None))
+        write(self._elapsed, "")
+
+    def _say_progress(self, sentence: str) -> None:
         write(self._text, sentence)
         self._bar.setAttribute("aria-valuetext", sentence)
-        write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
 
     def show_state(self, phase: str, sentence: str, *, failed: bool = False) -> None:
         """Say in words where the sweep stands; `phase` and whether any run has `failed` choose the colour."""

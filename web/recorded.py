@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from study import Study
-from wording import opened_text
+from wording import as_sentence, gap_text, opened_text
 
 import henad_web as hw
 from henad_web.results.archive import ArchiveLimits, unpack
@@ -52,8 +52,13 @@ class Recorded:
             rows=counts.rows,
             planned=self.results.expected_runs,
             failed=counts.failed,
-            missing=self.results.missing_line,
         )
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What to know of it beside that: parts that are missing, runs whose values come from before a gap."""
+        missing, gaps = self.results.missing_line, self.results.non_finite_line
+        return (*([] if missing is None else [as_sentence(missing)]), *([] if gaps is None else [gap_text(gaps)]))
 
     @property
     def why_empty(self) -> str:

@@ -15,7 +15,7 @@ from controls import Controls
 from download import Download
 from gallery import Gallery
 from handlers import Showing
-from pacing import BUDGET_MS, Pacing, StepWatch
+from pacing import BUDGET_MS, Pace, Pacing, StepWatch
 from recorded import Recorded
 from study import Study
 from table import Table
@@ -92,8 +92,12 @@ class Session:
         show(views.board.clear, "Results were opened; no run is in progress.")
         self._show_earlier(opened, len(opened.results.runs))
         self._show_runs()
-        show(views.controls.show_state, "ended", opened.sentence)
-        self._count_gaps(opened.results.non_finite_line)
+        counts, planned = opened.results.counts, opened.results.expected_runs
+        show(views.controls.show_recorded, rows=counts.rows, planned=planned, failed=counts.failed)
+        show(views.controls.show_pace, Pace.FRAMES, "")
+        show(views.controls.show_state, "ended", opened.sentence, failed=counts.failed > 0)
+        for notice in opened.notices:
+            show(views.controls.add_warning, notice)
         show(views.controls.offer_rest, opened.can_go_on)
 
     def _show_earlier(self, opened: Recorded, count: int) -> None:
@@ -101,10 +105,6 @@ class Session:
         show(views.table.show_earlier, opened.newest, count)
         for outcome in opened.newest:
             show(views.gallery.add, outcome, opened.why_empty)
-
-    def _count_gaps(self, line: str | None) -> None:
-        if line is not None:
-            self._show(self._views.controls.add_warning, gap_text(line))
 
     def _begin(self, study: Study, opened: Recorded | None, start: Callable[[], hw.SweepRun]) -> None:
         views, show = self._views, self._show
@@ -206,7 +206,9 @@ class Session:
         )
         phase = "aborted" if aborted else "ended"
         self._show(self._views.controls.show_state, phase, sentence, failed=counts.failed > 0)
-        self._count_gaps(non_finite_line(counts))
+        line = non_finite_line(counts)
+        if line is not None:
+            self._show(self._views.controls.add_warning, gap_text(line))
         if self._study is not None and record.files:
             self._show(self._views.download.offer, self._study.entry.id, record.files)
 

@@ -17,6 +17,7 @@ __all__ = [
     "opened_text",
     "plan_text",
     "progress_text",
+    "as_sentence",
     "slow_step_text",
     "stage_text",
     "state_text",
@@ -33,7 +34,8 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _sentence(line: str) -> str:
+def as_sentence(line: str) -> str:
+    """Return `line` with a capital letter and a full stop."""
     return f"{line[:1].upper()}{line[1:]}."
 
 
@@ -103,7 +105,7 @@ def state_text(*, planned: bool, paused: bool, fraction: float | None) -> tuple[
 
 def gap_text(line: str) -> str:
     """Return `line`, which counts the runs that met a value which is not finite, with the mark of their rows."""
-    return f"{GAP_MARK} {_sentence(line)}"
+    return f"{GAP_MARK} {as_sentence(line)}"
 
 
 def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: float, kept_files: bool = True) -> str:
@@ -117,11 +119,10 @@ def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: 
     return f"Finished {kept}, {failed:,} failed." if failed else f"Finished {kept}."
 
 
-def opened_text(*, status: str, rows: int, planned: int, failed: int, missing: str | None = None) -> str:
-    """Return what results that were opened hold: their status, of how many planned runs, and what is `missing`."""
+def opened_text(*, status: str, rows: int, planned: int, failed: int) -> str:
+    """Return what results that were opened hold: their status, and of how many planned runs."""
     text = f"Opened results ({status}): {rows:,} of {_counted(planned, 'run')}"
-    text = f"{text}, {failed:,} failed." if failed else f"{text}."
-    return text if missing is None else f"{text} {_sentence(missing)}"
+    return f"{text}, {failed:,} failed." if failed else f"{text}."
 
 
 def archive_name(model: str) -> str:

@@ -231,9 +231,10 @@ def test_opened_rows_become_the_outcomes_they_were_written_from(part: Part) -> N
 def test_results_without_series_say_so_and_keep_their_rows(part: Part) -> None:
     files = {name: content for name, content in reference_files().items() if name != "series.csv"}
     recorded = part("recorded").opened_archive(pack(files), hw.example_models(), most_runs=3)
-    assert recorded.sentence.endswith(
-        " There is no series.csv: the samples of the runs are not here; restore the file, or go on with the results to "
-        "have the runs done again whose samples were kept."
+    assert recorded.sentence == "Opened results (complete): 4 of 4 runs."
+    assert recorded.notices == (
+        "There is no series.csv: the samples of the runs are not here; restore the file, or go on with the results to "
+        "have the runs done again whose samples were kept.",
     )
     assert recorded.can_go_on
     assert recorded.why_empty == "there is no series.csv among the results."

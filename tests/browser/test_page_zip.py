@@ -54,6 +54,8 @@ def test_a_cut_native_sweep_is_finished_in_the_page_to_the_same_bytes(sweeps: Sw
     files = native_files(SMALL_LIFE)
     sweeps.open_zip(pack(cut(files, 1)))
     expect(sweeps.state).to_have_text("Opened results (interrupted): 1 of 4 runs.")
+    expect(sweeps.progress).to_have_text("1 of 4 runs")
+    expect(sweeps.page.locator("#elapsed")).to_be_empty()
     sweeps.button("Finish the rest").click()
     sweeps.expect_phase("ended")
     expect(sweeps.rows).to_have_count(4)
@@ -95,7 +97,9 @@ def test_a_zip_without_series_says_so_and_shows_its_rows(sweeps: SweepPage) -> N
     files = native_files(SMALL_LIFE)
     del files["series.csv"]
     sweeps.open_zip(pack(files))
-    expect(sweeps.state).to_contain_text("Opened results (complete): 4 of 4 runs. There is no series.csv: ")
+    expect(sweeps.state).to_have_text("Opened results (complete): 4 of 4 runs.")
+    expect(sweeps.page.locator("#warnings li")).to_have_count(1)
+    expect(sweeps.page.locator("#warnings")).to_contain_text("There is no series.csv: ")
     expect(sweeps.rows).to_have_count(4)
     expect(sweeps.chart_caption).to_have_text(
         "Run 3 · density 0.4 · replicate 1: there is no series.csv among the results."
