@@ -13,14 +13,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.explore.designs import CHUNK, Column, Design, Row, value_at
+from henad_web.explore.designs import CHUNK, Column, Design
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
-from henad_web.randomness import DesignRng
+from henad_web.randomness import DesignRng, stream_bits, units_of
 
 __all__ = ["DrawnDesign", "LhsDesign", "RandomDesign", "count_of", "entry_type"]
 
-_STRIDE = 1024
+_STRIDE = 4096
 """Rows of a random design between two kept states of its stream."""
+
+_LOW_32, _SHIFT_32 = np.array(2**32 - 1, np.uint64), np.array(32, np.uint64)
 
 
 def count_of(domain: Domain) -> int:
@@ -41,16 +43,14 @@ class RandomDesign(Design):
     """Independent draws, config by config and factor by factor inside.
 
     The number of draws a row takes is not fixed, so rows are drawn in order. The state of the stream is kept
-    every 1024 rows; a row near an earlier one costs little, and memory does not grow with the values.
+    every 4096 rows; a row near an earlier one costs little, and memory does not grow with the values.
     """
 
     def __init__(self, domains: Sequence[Domain], samples: int, seed: int) -> None:
         self._domains = tuple(domains)
         self._samples = samples
-        self._rng = DesignRng(seed)
-        self._states = [self._rng.state]
-        self._chunk = -1
-        self._rows: list[tuple[float | int, ...]] = []
+        self._states = [DesignRng(seed).state]
+        self._chunk, self._columns = -1, list[Column]()
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -62,41 +62,70 @@ class RandomDesign(Design):
         """Number of samples."""
         return self._samples
 
-    def row(self, position: int) -> Row:
-        """Return the draws of config `position`."""
-        entries = self._entries(position)
-        return tuple(value_at(domain, entry) for domain, entry in zip(self._domains, entries, strict=True))
-
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the draws of the configs `first` to ``last - 1``."""
-        rows = [self._entries(position) for position in range(first, last)]
-        return [
-            np.array(column, domain.dtype if isinstance(domain, ContinuousDomain) else np.uint64)
-            for domain, column in zip(self._domains, zip(*rows, strict=True), strict=True)
-        ]
-
-    def _entries(self, position: int) -> tuple[float | int, ...]:
-        chunk, place = divmod(position, _STRIDE)
-        if chunk != self._chunk:
+        parts: list[list[Column]] = [[np.empty(0, _drawn_type(domain))] for domain in self._domains]
+        for chunk in range(first // _STRIDE, -(-last // _STRIDE)):
             self._draw(chunk)
-        return self._rows[place]
+            start = chunk * _STRIDE
+            for part, column in zip(parts, self._columns, strict=True):
+                part.append(column[max(first - start, 0) : last - start])
+        return [np.concatenate(part) for part in parts]
 
     def _draw(self, chunk: int) -> None:
+        if chunk == self._chunk:
+            return
         for current in range(min(chunk, len(self._states) - 1), chunk + 1):
-            self._rng.state = self._states[current]
             count = min(_STRIDE, self._samples - current * _STRIDE)
-            self._rows = [tuple(_drawn(domain, self._rng) for domain in self._domains) for _ in range(count)]
+            state = self._states[current]
+            self._columns, after = _drawn_together(self._domains, count, state) or _drawn(self._domains, count, state)
             if current + 1 == len(self._states):
-                self._states.append(self._rng.state)
+                self._states.append(after)
         self._chunk = chunk
 
 
-def _drawn(domain: Domain, rng: DesignRng) -> float | int:
+def _drawn_type(domain: Domain) -> type[np.generic]:
+    return domain.dtype if isinstance(domain, ContinuousDomain) else np.uint64
+
+
+def _drawn(domains: Sequence[Domain], count: int, state: int) -> tuple[list[Column], int]:
+    """Return the columns of `count` rows drawn one by one, and the state of the stream after them."""
+    rng = DesignRng(0)
+    rng.state = state
+    rows = [[_drawn_value(domain, rng) for domain in domains] for _ in range(count)]
+    columns = zip(domains, zip(*rows, strict=True), strict=True)
+    return [np.array(column, _drawn_type(domain)) for domain, column in columns], rng.state
+
+
+def _drawn_value(domain: Domain, rng: DesignRng) -> float | int:
     if isinstance(domain, ContinuousDomain):
         return domain.at(rng.unit())
     if isinstance(domain, WholeDomain):
         return rng.whole_number(domain.low, domain.high) - domain.low
     return rng.index(len(domain))
+
+
+def _drawn_together(domains: Sequence[Domain], count: int, state: int) -> tuple[list[Column], int] | None:
+    """Return what `_drawn` does, a column at a time; None where a draw is rejected, or may often be.
+
+    Without a rejection each row takes as many words of the stream: two a continuous value, one an index.
+    """
+    widths = [2 if isinstance(domain, ContinuousDomain) else 1 for domain in domains]
+    if any(width == 1 and count_of(domain) >= 2**32 for width, domain in zip(widths, domains, strict=True)):
+        return None
+    words, after = stream_bits(state, count * sum(widths))
+    table, place, columns = words.reshape(count, sum(widths)).astype(np.uint64), 0, list[Column]()
+    for width, domain in zip(widths, domains, strict=True):
+        if isinstance(domain, ContinuousDomain):
+            columns.append(domain.column(units_of(table[:, place], table[:, place + 1])))
+        else:
+            size = count_of(domain)
+            products = table[:, place] * np.array(size, np.uint64)
+            if ((products & _LOW_32) < np.array((2**32 - size) % size, np.uint64)).any():
+                return None
+            columns.append(products >> _SHIFT_32)
+        place += width
+    return columns, after
 
 
 class DrawnDesign(Design):

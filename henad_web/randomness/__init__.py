@@ -5,7 +5,7 @@
 little-endian machine. Nothing here knows what a model, a plan or a run is.
 """
 
-from henad_web.randomness.design import DesignRng
+from henad_web.randomness.design import DesignRng, units_of
 from henad_web.randomness.jump import Jump, jump_of
 from henad_web.randomness.scalar import (
     MASK64,
@@ -50,6 +50,7 @@ __all__ = [
     "row_words",
     "stream_bits",
     "threshold",
+    "units_of",
     "xorshift64",
     "xorshift64_array",
 ]

@@ -9,7 +9,7 @@ from henad_web.randomness.scalar import mix_seed, next_bits, next_index
 from henad_web.randomness.shuffle import shuffled
 from henad_web.randomness.streams import stream_bits
 
-__all__ = ["DesignRng"]
+__all__ = ["DesignRng", "units_of"]
 
 _WORD = 2**64
 
@@ -65,8 +65,7 @@ class DesignRng:
         """Return the next `count` units, float64 ``(count,)``: the draws that as many calls of `unit` take."""
         words, self.state = stream_bits(self.state, 2 * count) if count else (np.empty(0, np.uint32), self.state)
         pairs = words.astype(np.uint64)
-        bits = pairs[0::2] << np.array(21, np.uint64) | pairs[1::2] >> np.array(11, np.uint64)
-        return bits.astype(np.float64) / 2.0**53
+        return units_of(pairs[0::2], pairs[1::2])
 
     def shuffled(self, count: int) -> NDArray[np.uint32]:
         """Return the numbers 0 to `count` - 1 in random order, uint32 ``(count,)``."""
@@ -77,3 +76,9 @@ class DesignRng:
         """Return the numbers 0 to `count` - 1 in random order, as Python's own."""
         order: list[int] = self.shuffled(count).tolist()
         return order
+
+
+def units_of(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Return the units that pairs of 32-bit words make, float64 ``(n,)``."""
+    bits = first << np.array(21, np.uint64) | second >> np.array(11, np.uint64)
+    return bits.astype(np.float64) / 2.0**53

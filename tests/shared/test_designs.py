@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.designs import Design, FactorialDesign, ZipDesign
+from henad_web.explore import sampled_designs
+from henad_web.explore.designs import Design, FactorialDesign, ZipDesign, value_at
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
 from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
 from henad_web.randomness import DesignRng, xorshift64
@@ -135,11 +136,36 @@ def test_random_draws_go_config_by_config() -> None:
 
 
 def test_rows_do_not_depend_on_the_order_they_are_asked_in() -> None:
-    positions = [2500, 0, 1023, 1024, 2499, 1, 2048, 2500]
-    asked, walked = RandomDesign(DOMAINS, 2501, 3), RandomDesign(DOMAINS, 2501, 3)
-    rows = [walked.row(position) for position in range(2501)]
+    positions = [8500, 0, 4095, 4096, 8499, 1, 8192, 8500]
+    asked, walked = RandomDesign(DOMAINS, 8501, 3), RandomDesign(DOMAINS, 8501, 3)
+    rows = [walked.row(position) for position in range(8501)]
     assert [asked.row(position) for position in positions] == [rows[position] for position in positions]
-    assert len(set(rows)) > 2400
+    assert len(set(rows)) > 8400
+    columns = asked.columns(4000, 8300)
+    assert [value_at(DOMAINS[0], entry) for entry in columns[0]] == [row[0] for row in rows[4000:8300]]
+
+
+DRAWN = st.one_of(
+    st.integers(1, 9).map(range),
+    # A count near half of 2^32 has every second word drawn again, one far below hardly any.
+    st.sampled_from([2**31 + 1, 2**22 + 3, 2**32 - 1, 2**32, 2**63, 2**64]).map(
+        lambda count: WholeDomain(5, count + 4)
+    ),
+    st.tuples(st.floats(-9, 9), st.floats(0, 9)).map(lambda ends: ContinuousDomain(ends[0], ends[0] + ends[1])),
+    st.just(ContinuousDomain(-1e300, 1e300, is_double=True)),
+)
+
+
+@given(st.lists(DRAWN, min_size=1, max_size=4), st.integers(1, 60), st.integers(1, 2**64 - 1))
+def test_rows_drawn_together_are_those_drawn_one_by_one(domains: list[Domain], count: int, state: int) -> None:
+    expected, after = sampled_designs._drawn(domains, count, state)
+    found = sampled_designs._drawn_together(domains, count, state)
+    if found is not None:
+        assert [column.tolist() for column in found[0]] == [column.tolist() for column in expected]
+        assert [column.dtype for column in found[0]] == [column.dtype for column in expected]
+        assert found[1] == after
+    may_reject = any(isinstance(domain, WholeDomain) for domain in domains)
+    assert found is not None or may_reject
 
 
 @pytest.mark.parametrize("design", ["random", "lhs"])
