@@ -10,7 +10,7 @@ import math
 import re
 
 from henad_web.errors import ParamError, ProblemList, near_miss
-from henad_web.explore.columns import names_a_statistic
+from henad_web.explore.columns import FILE_COLUMNS, SERIES_LEADING, names_a_statistic
 from henad_web.explore.comparisons import Comparison
 from henad_web.explore.conditions import CompoundStop, column_text, condition_text, understood_stop
 from henad_web.explore.factors import Target, Targets
@@ -23,7 +23,6 @@ from henad_web.model.schema import ModelSchema
 
 __all__ = [
     "MAX_TIMEOUT_S",
-    "RUN_COLUMNS",
     "check_actions",
     "check_columns",
     "check_fixed",
@@ -35,31 +34,6 @@ __all__ = [
 
 MAX_TIMEOUT_S = float(2**64)
 """Timeouts from here on are refused: no clock counts that many seconds."""
-
-RUN_COLUMNS = (
-    "run_id",
-    "config_id",
-    "block",
-    "rep",
-    "seed",
-    "run_key",
-    "status",
-    "stop_reason",
-    "ticks",
-    "population",
-    "build_ms",
-    "wall_ms",
-    "steps_per_s",
-    "note",
-    "runs",
-    "ok",
-    "failed",
-    "ticks:mean",
-)
-"""Columns that the tables of runs and of configs have beside parameters, actions and reducers."""
-
-SERIES_COLUMNS = ("run_id", "tick")
-"""Columns that the series has beside the stat columns."""
 
 
 def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
@@ -232,7 +206,7 @@ def check_names(schema: ModelSchema, targets: Targets, problems: ProblemList) ->
     """
     params = {param.id for param in schema.params}
     for param in schema.params:
-        if param.id in RUN_COLUMNS:
+        if param.id in FILE_COLUMNS:
             hint = f"rename it in the model, such as '{schema.model}_{param.id}'"
             problems.add((), "model", f"parameter '{param.id}' has the name of a file column", hint=hint)
     for name, target in targets.actions.items():
@@ -241,7 +215,7 @@ def check_names(schema: ModelSchema, targets: Targets, problems: ProblemList) ->
             wrong = f"the column of action '{name}' has the name of a parameter"
             problems.add(("action", position), "name", wrong, hint="give the action another name")
     for label in schema.stat_labels:
-        other = "parameter" if label in params else "file column" if label in SERIES_COLUMNS + RUN_COLUMNS else None
+        other = "parameter" if label in params else "file column" if label in SERIES_LEADING + FILE_COLUMNS else None
         if other is not None:
             hint = f"rename it in the model, such as '{label}_count'"
             problems.add((), "model", f"statistic '{label}' has the name of a {other}", hint=hint)

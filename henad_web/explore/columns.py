@@ -1,4 +1,6 @@
-"""Names of stat columns: which one a spec means, and which ones get reducers by default.
+"""Names of columns: those that every table of a sweep has, and which stat column a spec means or gets reducers.
+
+No other module spells a header.
 
 A scalar statistic is one column named by its label; a vector is ``Label.x``, ``Label.y``,
 ``Label.magnitude``; a histogram is ``Label.total`` and one column a bucket (reference engine, section 3.5).
@@ -9,7 +11,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["default_columns", "names_a_statistic", "resolve_column"]
+__all__ = [
+    "ACTION",
+    "FILE_COLUMNS",
+    "LEADING",
+    "MEASURED",
+    "NOTE",
+    "SERIES_LEADING",
+    "STATISTICS",
+    "SUMMARY_COUNTS",
+    "SUMMARY_LEADING",
+    "SUMMARY_TICKS",
+    "TIMINGS",
+    "default_columns",
+    "names_a_statistic",
+    "resolve_column",
+]
+
+LEADING = ("run_id", "config_id", "block", "rep", "seed", "run_key")
+"""Columns of runs.csv before the parameters."""
+
+TIMINGS = ("build_ms", "wall_ms", "steps_per_s")
+"""Columns that differ from one execution to the next."""
+
+MEASURED = ("status", "stop_reason", "ticks", "population", *TIMINGS)
+"""Columns between the actions and the reducers."""
+
+NOTE = "note"
+"""The last column of runs.csv."""
+
+SERIES_LEADING = ("run_id", "tick")
+"""Columns of series.csv before the statistics."""
+
+SUMMARY_LEADING = LEADING[1:3]
+"""Columns of summary.csv before the parameters."""
+
+SUMMARY_COUNTS = ("runs", "ok", "failed")
+"""Columns of summary.csv behind the actions, before the mean of the ticks."""
+
+STATISTICS = ("mean", "sd", "n", "ci95_low", "ci95_high")
+"""What summary.csv says of each reducer, as ``REDUCER:mean`` and so on."""
+
+SUMMARY_TICKS = "ticks:mean"
+"""Column of summary.csv before the reducers."""
+
+ACTION = "action."
+"""Beginning of the column that holds the tick of an action, before its name."""
+
+FILE_COLUMNS = (*LEADING, *MEASURED, NOTE, *SUMMARY_COUNTS, SUMMARY_TICKS)
+"""Columns that the tables of runs and of configs have beside parameters, actions and reducers."""
 
 
 def resolve_column(name: str, columns: Sequence[str]) -> str | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from henad_web.errors import ParamError, ProblemList, near_miss
+from henad_web.explore.columns import ACTION
 from henad_web.explore.levels import (
     MAX_LEVELS,
     ContinuousDomain,
@@ -56,7 +57,7 @@ class Target:
     @property
     def column(self) -> str:
         """Name of its column in files."""
-        return f"action.{self.name}" if self.param is None else self.name
+        return f"{ACTION}{self.name}" if self.param is None else self.name
 
     @property
     def is_whole(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from henad_web.explore.columns import ACTION, LEADING
 from henad_web.explore.design_table import csv_record
 
 if TYPE_CHECKING:
@@ -16,13 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["plan_columns", "plan_csv", "plan_table"]
 
-_LEADING = ("run_id", "config_id", "block", "rep", "seed", "run_key")
-
 
 def plan_columns(plan: Plan) -> tuple[str, ...]:
     """Return the names of the columns: ids, seed, key, parameters in schema order, ``action.NAME`` of each action."""
     params = (param.id for param in plan.schema.params)
-    return (*_LEADING, *params, *(f"action.{action.label}" for action in plan.spec.actions))
+    return (*LEADING, *params, *(f"{ACTION}{action.label}" for action in plan.spec.actions))
 
 
 def plan_table(plan: Plan, runs: Iterable[PlannedRun] | None = None) -> Iterator[tuple[str, ...]]:

@@ -1,6 +1,6 @@
-"""The tables of a sweep: every name in their headers, what a header must hold, and the bytes of a row.
+"""The tables of a sweep: what their headers must hold, and the bytes of a row.
 
-Owns their columns, in order; no other module spells a header. Keeps no row and opens no file.
+Owns the order of their columns, whose names are `explore.columns`'. Keeps no row and opens no file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from henad_web.errors import TableDamagedError
+from henad_web.explore.columns import (
+    ACTION,
+    LEADING,
+    MEASURED,
+    NOTE,
+    SERIES_LEADING,
+    STATISTICS,
+    SUMMARY_COUNTS,
+    SUMMARY_LEADING,
+    SUMMARY_TICKS,
+    TIMINGS,
+)
 from henad_web.output.names import RUNS
 from henad_web.output.numbers import column_texts, csv_field, csv_line, milliseconds_text, number_text
 
@@ -18,6 +30,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Config, Plan
 
 __all__ = [
+    "ACTION",
     "LEADING",
     "MEASURED",
     "NOTE",
@@ -35,33 +48,6 @@ __all__ = [
     "summary_header",
 ]
 
-LEADING = ("run_id", "config_id", "block", "rep", "seed", "run_key")
-"""Columns of runs.csv before the parameters."""
-
-TIMINGS = ("build_ms", "wall_ms", "steps_per_s")
-"""Columns that differ from one execution to the next."""
-
-MEASURED = ("status", "stop_reason", "ticks", "population", *TIMINGS)
-"""Columns between the actions and the reducers."""
-
-NOTE = "note"
-"""The last column of runs.csv."""
-
-SERIES_LEADING = ("run_id", "tick")
-"""Columns of series.csv before the statistics."""
-
-SUMMARY_LEADING = LEADING[1:3]
-"""Columns of summary.csv before the parameters."""
-
-SUMMARY_COUNTS = ("runs", "ok", "failed")
-"""Columns of summary.csv behind the actions, before the mean of the ticks."""
-
-STATISTICS = ("mean", "sd", "n", "ci95_low", "ci95_high")
-"""What summary.csv says of each reducer, as ``REDUCER:mean`` and so on."""
-
-_ACTION = "action."
-_SUMMARY_TICKS = "ticks:mean"
-
 
 def series_header(stats: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of a series.csv of the statistics `stats`."""
@@ -71,7 +57,7 @@ def series_header(stats: Sequence[str]) -> tuple[str, ...]:
 def summary_header(configs: Sequence[str], reducers: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of a summary.csv whose configs are told by the columns `configs`."""
     statistics = [f"{reducer}:{statistic}" for reducer in reducers for statistic in STATISTICS]
-    return (*SUMMARY_LEADING, *configs, *SUMMARY_COUNTS, _SUMMARY_TICKS, *statistics)
+    return (*SUMMARY_LEADING, *configs, *SUMMARY_COUNTS, SUMMARY_TICKS, *statistics)
 
 
 def check_header(table: str, header: Sequence[str], expected: Sequence[str]) -> None:
@@ -116,7 +102,7 @@ class RunsLayout:
     @property
     def configs(self) -> tuple[str, ...]:
         """Columns that tell a config: parameters in schema order, ``action.NAME`` of each action."""
-        return (*self.param_kinds, *(f"{_ACTION}{name}" for name in self.actions or ()))
+        return (*self.param_kinds, *(f"{ACTION}{name}" for name in self.actions or ()))
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -141,9 +127,9 @@ class RunsLayout:
     def _with_actions_of(self, header: Sequence[str]) -> RunsLayout:
         names = []
         for name in header[len(LEADING) + len(self.param_kinds) :]:
-            if not name.startswith(_ACTION):
+            if not name.startswith(ACTION):
                 break
-            names.append(name.removeprefix(_ACTION))
+            names.append(name.removeprefix(ACTION))
         return replace(self, actions=tuple(names))
 
 

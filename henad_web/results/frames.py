@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from henad_web.errors import SpecError, UsageError
 from henad_web.explore.spec_file import spec_to_toml
-from henad_web.output.tables import LEADING, MEASURED
+from henad_web.output.tables import ACTION, LEADING, MEASURED
 from henad_web.results.errors import NeedsExtraError
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class _Grid:
         for id in runs.param_ids:
             yield _free(id, taken, "param"), ("config",), runs.param(id)[self._first]
         for name in runs.actions:
-            yield _free(f"action.{name}", taken), ("config",), runs.action(name)[self._first]
+            yield _free(f"{ACTION}{name}", taken), ("config",), runs.action(name)[self._first]
         for name in ("run_id", "seed", "run_key"):
             yield _free(name, taken, "run"), ("config", "replicate"), self._spread(runs[name])
 
@@ -233,7 +233,7 @@ class _Grid:
 def _variable(dims: tuple[str, ...], data: NDArray[Any], name: str, results: RecordedResults) -> tuple[Any, ...]:
     attributes = {}
     if data.dtype.kind in "fiu" and name not in ("config", "replicate", "block", "run_id", "seed"):
-        attributes["units"] = UNITS.get(name, "tick" if name.startswith("action.") else "1")
+        attributes["units"] = UNITS.get(name, "tick" if name.startswith(ACTION) else "1")
     for param in results.manifest.model.schema.get("params", ()):  # type: ignore[attr-defined]
         if param["id"] == name and dims == ("config",):
             attributes["long_name"] = str(param.get("label", name))

@@ -17,7 +17,7 @@ from henad_web.explore.outcomes import PlannedRun, RunStatus, StopReason
 from henad_web.output.names import RUNS
 from henad_web.output.spans import span_text
 from henad_web.output.table_reading import RunsReader
-from henad_web.output.tables import LEADING, MEASURED, NOTE, TIMINGS, RunsLayout
+from henad_web.output.tables import ACTION, LEADING, MEASURED, NOTE, TIMINGS, RunsLayout
 from henad_web.results.errors import MissingColumnError, UnknownRunError
 
 __all__ = ["RecordedRun", "RecordedRuns"]
@@ -165,7 +165,7 @@ class RecordedRuns:
             MissingColumnError: There is no such entry.
         """
         if name not in self.actions:
-            raise MissingColumnError(RUNS, f"action.{name}", self.actions)
+            raise MissingColumnError(RUNS, f"{ACTION}{name}", self.actions)
         return self._data[len(LEADING) + len(self.param_ids) + self.actions.index(name)]
 
     @property

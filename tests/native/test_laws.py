@@ -10,6 +10,15 @@ from pathlib import Path
 import pytest
 
 import henad_web
+from henad_web.explore.columns import (
+    LEADING,
+    MEASURED,
+    NOTE,
+    SERIES_LEADING,
+    SUMMARY_COUNTS,
+    SUMMARY_LEADING,
+    SUMMARY_TICKS,
+)
 from tests.native.laws import (
     NATIVE,
     PAGE,
@@ -235,3 +244,36 @@ def test_core_needs_only_numpy_and_msgspec_in_a_browser() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     everywhere = [text for text in project["dependencies"] if "sys_platform" not in text]
     assert sorted(re.match(r"[\w-]+", text).group() for text in everywhere) == ["msgspec", "numpy"]  # type: ignore[union-attr]
+
+
+def test_one_module_spells_the_headers_of_tables() -> None:
+    """Three neighbours of a header in one literal, or two in one text, are a second spelling of it.
+
+    Units of columns, which are told by name, are the one other list.
+    """
+    header = (
+        *LEADING,
+        "",
+        *MEASURED,
+        NOTE,
+        "",
+        *SERIES_LEADING,
+        "",
+        *SUMMARY_LEADING,
+        "",
+        *SUMMARY_COUNTS,
+        SUMMARY_TICKS,
+    )
+    joined = f",{','.join(header)},"
+    spelling = set()
+    for path in sources(PORTABLE, NATIVE, PAGE):
+        for node in ast.walk(tree_of(path)):
+            texts = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else getattr(node, "keys", [])
+            words = [part.value for part in texts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+            if any(f",{','.join(words[at : at + 3])}," in joined for at in range(len(words) - 2)):
+                spelling.add(path.relative_to(ROOT).as_posix())
+            text = node.value if isinstance(node, ast.Constant) else None
+            text = text.decode(errors="replace") if isinstance(text, bytes) else text
+            if isinstance(text, str) and "," in text.strip(",") and f",{text.strip(',')}," in joined:
+                spelling.add(path.relative_to(ROOT).as_posix())
+    assert spelling == {"henad_web/explore/columns.py", "henad_web/results/frames.py"}
