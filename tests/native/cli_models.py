@@ -25,6 +25,14 @@ class Terminates(Toy):
             os.kill(os.getpid(), signal.SIGTERM)
 
 
+class SignalsItself(Toy):
+    """Sends its own process the signal that the environment names at tick 5, and goes on."""
+
+    def before_step(self) -> None:
+        if self.tick == 5:
+            os.kill(os.getpid(), int(os.environ["HENAD_TEST_SIGNAL"]))
+
+
 DIVIDES = entry_of(Divides, id="divides")
 TOYS = ModelSet(
     [
@@ -32,6 +40,7 @@ TOYS = ModelSet(
         entry_of(Inverse, id="inverse", stats=("Inverse",)),
         entry_of(PressesCtrlC, id="presses_ctrl_c"),
         entry_of(Terminates, id="terminates"),
+        entry_of(SignalsItself, id="signals_itself"),
     ]
 )
 

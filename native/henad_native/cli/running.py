@@ -100,20 +100,26 @@ def swept(
 
     narrator = Narrator(display=display, on_planned=show_outline)
     try:
-        with _sigterm_as_sigint(), display:
+        with _ends_as_sigint(), display:
             return sweep(narrator)
     except hw.SweepInterruptedError as interrupted:
         return cast(hw.SweepRecord, interrupted.record)
 
 
 @contextmanager
-def _sigterm_as_sigint() -> Iterator[None]:
-    """Let SIGTERM end a sweep as Ctrl-C does: aborted, with its files written."""
-    before = signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+def _ends_as_sigint() -> Iterator[None]:
+    """Let what ends a process end a sweep as Ctrl-C does: aborted, with its files written. What is ignored stays so."""
+    names = ("SIGTERM", "SIGHUP")  # Windows has only the first
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    caught = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in caught:
+        signal.signal(number, lambda number, frame: signal.raise_signal(signal.SIGINT))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in caught:
+            signal.signal(number, before[number])
 
 
 def report(record: hw.SweepRecord, *, quiet: bool) -> None:
