@@ -7,6 +7,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,7 @@ from henad_native.cli.app import app
 from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind, RunOrder, SeedScheme
 from henad_web.explore.spec_form import keys_of
-from tests.native.laws import NATIVE, PORTABLE, ROOT, sources
+from tests.native.laws import NATIVE, PORTABLE, ROOT, functions_of, sources
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -125,6 +126,30 @@ def test_the_architecture_page_names_every_part_of_the_package() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     parts = {path.relative_to(PORTABLE).parts[0] for path in sources(PORTABLE)} - {"__init__.py"}
     assert [part for part in sorted(parts) if part not in text] == []
+
+
+def laws_held() -> list[tuple[int, str, str]]:
+    """Return the rows of the table of laws: number, test and mutant."""
+    _, laws = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("\n## Laws\n")
+    rows = re.findall(r"^\| (\d+) \| `([^`]+)` \| (.+) \|$", laws, re.MULTILINE)
+    assert len(rows) == laws.count("\n| ") - 1, "every row but the header is read"
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", laws, re.MULTILINE)]
+    assert sorted({int(number) for number, _, _ in rows}) == numbers
+    return [(int(number), test, mutant) for number, test, mutant in rows]
+
+
+def test_every_law_names_tests_that_exist_and_a_mutant_each() -> None:
+    for _, test, mutant in laws_held():
+        path, name = test.split("::")
+        assert name in {function.name for function in functions_of(ROOT / path)}, test
+        assert re.match(r"`[a-z_/]+\.py` \w+|the same", mutant), mutant
+
+
+def test_the_quick_task_runs_a_test_of_every_law() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    command = project["tool"]["poe"]["tasks"]["quick"]["cmd"]
+    folders = tuple(word for word in command.split() if word.startswith("tests/"))
+    assert {law for law, test, _ in laws_held() if test.startswith(folders)} == {law for law, _, _ in laws_held()}
 
 
 def test_the_two_commands_explain_themselves() -> None:

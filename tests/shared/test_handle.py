@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 import henad_web as hw
+from henad_web.model.params import ParamValue
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Divides, Toy, entry_of, toy_spec
 
@@ -116,11 +118,25 @@ def test_an_abort_reaches_a_paused_sweep_and_is_final(host: Host, models: hw.Mod
     assert run.progress().phase is hw.SweepPhase.ENDED
 
 
-def test_a_sweep_paused_before_its_probe_waits(host: Host) -> None:
-    run = host.start(entry_of(Toy), toy_spec(1))
+def test_a_pause_holds_runs_alone_probing_goes_on(stepped: Host) -> None:
+    built: list[int] = []
+
+    class Counted(Toy):
+        def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+            super().__init__(params, seed)
+            built.append(self.value)
+
+    run = stepped.start(entry_of(Counted), toy_spec(1, 2))
     run.pause()
+    assert isinstance(stepped.next_event(run), hw.Planned)
+    assert built == [1, 2], "the first and the last config, by the probe"
+    for _ in range(10):
+        run.update(1.0)
+    assert run.try_recv() is None
+    assert (run.progress().phase, run.progress().active_runs) == (hw.SweepPhase.PAUSED, ())
+    assert built == [1, 2]
     run.resume()
-    assert host.record(run).report.end is hw.SweepEnd.COMPLETE
+    assert stepped.record(run).report.counts.rows == 4
 
 
 def test_an_abort_before_the_probe_still_leaves_files(stepped: Host) -> None:

@@ -51,9 +51,12 @@ def test_names_do_not_count_and_the_files_given_stay_as_they_are(
     assert renamed == before
 
 
-def test_a_torn_tail_is_repaired(stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec) -> None:
+@pytest.mark.parametrize("cut", [{"runs.csv": 7}, {"series.csv": 3}, {"runs.csv": 7, "series.csv": 3}])
+def test_a_torn_tail_is_repaired(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec, cut: dict[str, int]
+) -> None:
     whole = stepped.files(models["sir"], small_sir)
-    torn = {**whole, "runs.csv": whole["runs.csv"][:-7], "series.csv": whole["series.csv"][:-3]}
+    torn = {**whole, **{name: whole[name][:-size] for name, size in cut.items()}}
     run = hw.SweepRun.resume_files(models["sir"], torn, target=stepped.target)
     assert hw.masked(finished(stepped, run)) == hw.masked(whole)
 
