@@ -6,9 +6,9 @@ counts as the number its text shows, so that ``rate <= 0.3`` holds for the singl
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,22 +77,26 @@ class FilteredDesign(Design):
     def row(self, position: int) -> Row:
         """Return the values of the kept config at `position`."""
         stretch = bisect_right(self._starts, position) - 1
-        if stretch != self._latest:
-            self._latest, self._latest_places = stretch, _places(self._kept[stretch])
-        return self._inner.row(stretch * CHUNK + int(self._latest_places[position - self._starts[stretch]]))
+        return self._inner.row(stretch * CHUNK + int(self._places_in(stretch)[position - self._starts[stretch]]))
 
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the columns of the kept configs `first` to ``last - 1``."""
         parts = [[column[:0]] for column in self._inner.columns(0, 1)]
-        for stretch, (start, stop) in enumerate(pairwise(self._starts)):
-            if start >= last or stop <= first:
+        for stretch in range(bisect_right(self._starts, first) - 1, bisect_left(self._starts, last)):
+            start = self._starts[stretch]
+            places = self._places_in(stretch)[max(first - start, 0) : last - start]
+            if not len(places):
                 continue
-            places = _places(self._kept[stretch])[max(first - start, 0) : last - start]
-            begin = stretch * CHUNK
-            found = self._inner.columns(begin, min(begin + CHUNK, self._inner.config_count))
-            for part, column in zip(parts, found, strict=True):
-                part.append(column[places])
+            # Only what lies between the first and the last of them is computed.
+            begin, end = stretch * CHUNK + int(places[0]), stretch * CHUNK + int(places[-1]) + 1
+            for part, column in zip(parts, self._inner.columns(begin, end), strict=True):
+                part.append(column[places - places[0]])
         return [np.concatenate(part) for part in parts]
+
+    def _places_in(self, stretch: int) -> NDArray[np.intp]:
+        if stretch != self._latest:
+            self._latest, self._latest_places = stretch, _places(self._kept[stretch])
+        return self._latest_places
 
 
 def _places(flags: NDArray[np.uint8]) -> NDArray[np.intp]:

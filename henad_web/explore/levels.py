@@ -78,6 +78,12 @@ class SteppedLevels:
             raise IndexError(f"level {position} of {self.count}")
         return single(self.last if position == self.count - 1 else self.low + position * self.step)
 
+    def column(self, positions: NDArray[np.generic]) -> NDArray[np.float32]:
+        """Return the levels at `positions`, whole numbers ``(n,)``, as an array of the same shape."""
+        places = positions.astype(np.float64)
+        levels = np.where(places == self.count - 1, self.last, self.low + places * self.step).astype(np.float32)
+        return levels + np.float32(0)
+
 
 @dataclass(frozen=True, slots=True)
 class DecimalLevels:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from henad_web.explore.designs import Column, TableLevels
 from henad_web.explore.factors import Target
 from henad_web.explore.hashes import plan_head, write_config
-from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
+from henad_web.explore.levels import ContinuousDomain, Domain, Levels, SteppedLevels, WholeDomain
 from henad_web.model.fnv import Fnv1a64, fold_rows
 from henad_web.model.params import Param, ParamValue
 
@@ -161,6 +161,8 @@ def _reader(target: Target, domain: Domain, sample: Rows) -> _Reader:
         return lambda column: (_tagged(tag, column.astype(np.uint64) + low), None)
     if isinstance(domain, TableLevels):
         return _table_reader(target, domain, tag)
+    if isinstance(domain, SteppedLevels):
+        return lambda column: (_tagged(tag, _float_bits(domain.column(column))), None)
     if isinstance(domain, range):
         start, step = np.array(domain.start % 2**64, np.uint64), np.array(domain.step, np.uint64)
         return lambda column: (_tagged(tag, column.astype(np.uint64) * step + start), None)

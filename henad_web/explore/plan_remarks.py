@@ -100,8 +100,7 @@ def _repeated_in(domain: Domain) -> list[tuple[ParamValue, int]]:
     largest = np.float32(max(abs(domain.low), abs(domain.last)))
     if domain.count < 2 or domain.step >= float(np.spacing(largest)):
         return []
-    levels = (domain.low + np.arange(domain.count - 1) * domain.step).astype(np.float32)
-    found, times = np.unique(np.append(levels, np.float32(domain.last)), return_counts=True)
+    found, times = np.unique(domain.column(np.arange(domain.count)), return_counts=True)
     return [(float(value), count) for value, count in zip(found, times.tolist(), strict=True) if count > 1]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.levels import ContinuousDomain, stepped_levels
+from henad_web.explore.levels import ContinuousDomain, SteppedLevels, stepped_levels
 from henad_web.explore.spec import ActionSpec, AllLevels, LevelSpec, RangeLevels
 from tests.shared.schemas import (
     ALL,
@@ -236,3 +236,10 @@ def test_the_step_proposed_for_the_widest_range_is_a_number() -> None:
 def test_one_sample_of_all_ticks_is_the_first() -> None:
     plan = plan_of(block(move("pulse", span(0, 2**64 - 1)), design="lhs", samples=1))
     assert [config.action_ticks for config in plan.configs] == [(0,)]
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.integers(1, 300), st.floats(-1e6, 1e6))
+def test_levels_read_together_are_those_read_one_by_one(low: float, step: float, count: int, last: float) -> None:
+    levels = SteppedLevels(low, step, count, last)
+    found = levels.column(np.arange(count, dtype=np.uint32))
+    assert [str(level) for level in found.tolist()] == [str(levels[place]) for place in range(count)]
