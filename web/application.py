@@ -5,6 +5,7 @@ Owns no element and no rule of its own.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 
@@ -16,6 +17,7 @@ from download import Download
 from editor import Editor
 from frames import Frames
 from gallery import Gallery
+from handlers import after_paint
 from opener import Opener
 from picker import Picker
 from recorded import opened_archive
@@ -35,6 +37,7 @@ class Application:
     def __init__(self) -> None:
         self._models = hw.example_models()
         self._reading = Reading()
+        self._begun: asyncio.Future[None] | None = None
         self._controls = Controls(
             Actions(run=self._run, pause=self._pause, resume=self._resume, abort=self._abort, go_on=self._go_on)
         )
@@ -94,9 +97,15 @@ class Application:
         self._session.abort()
 
     def _go_on(self) -> None:
-        self._session.go_on()
+        self._controls.show_state("planning", "Checking the runs that are there.")
+        self._begun = after_paint(self._session.go_on)
 
     def _open_results(self, content: bytes) -> None:
+        if not self._session.active:
+            self._controls.show_state("planning", "Reading the results.")
+        self._begun = after_paint(self._show_results, content)
+
+    def _show_results(self, content: bytes) -> None:
         if self._session.active:  # started while the file was still being read
             self._controls.add_warning("The results were not opened: a sweep is running. Open them once it has ended.")
             return

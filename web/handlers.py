@@ -6,6 +6,7 @@ expected stands there as text, where it would else only reach the console. `load
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Callable
 from typing import Any, ParamSpec
@@ -13,10 +14,13 @@ from typing import Any, ParamSpec
 from dom import Element, Event, by_id, reveal, window, write
 from pyodide.ffi import create_proxy
 
-__all__ = ["Callback", "Showing", "guarded", "lasting", "listen", "show_failure"]
+__all__ = ["PAINT_S", "Callback", "Showing", "after_paint", "guarded", "lasting", "listen", "show_failure"]
 
 Callback = Any
 """A handler as a function that the browser can call."""
+
+PAINT_S = 0.02
+"""Gives the browser a moment to paint before what blocks the page."""
 
 _Given = ParamSpec("_Given")
 
@@ -51,6 +55,16 @@ def lasting(handler: Callable[..., object]) -> Callback:
 def listen(target: Element, event: str, handler: Callable[[Event], object]) -> None:
     """Call `handler` with every `event` of `target`, for the life of the page."""
     target.addEventListener(event, lasting(handler))
+
+
+def after_paint(call: Callable[..., object], *given: object) -> asyncio.Future[None]:
+    """Call `call`, which may take a while, once the browser had a moment to show that it begins."""
+
+    async def wait() -> None:
+        await asyncio.sleep(PAINT_S)
+        guarded(call)(*given)
+
+    return asyncio.ensure_future(wait())
 
 
 class Showing:

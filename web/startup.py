@@ -9,12 +9,9 @@ import asyncio
 import importlib
 
 from dom import by_id, document, reveal, write
-from handlers import show_failure
+from handlers import PAINT_S, show_failure
 
 __all__ = ["boot"]
-
-PAINT_S = 0.02
-"""Gives the browser a moment to paint: an import blocks the page."""
 
 
 async def boot(module: str, page: str) -> None:

@@ -208,6 +208,41 @@ def test_a_view_that_breaks_is_told_once_and_holds_up_nothing(loaded: tuple[Swee
     assert watch.complaints == []
 
 
+BREAKABLE = """
+import henad_web as hw
+from js import document
+
+update = hw.SweepRun.update
+
+def breakable(self, *given, **named):
+    if "broken" in document.body.className:
+        raise RuntimeError("the engine is broken")
+    update(self, *given, **named)
+
+hw.SweepRun.update = breakable
+"""
+
+
+def test_a_sweep_that_breaks_itself_is_let_go_of_and_the_next_one_runs(
+    page: Page, server: ServedFolder, watch: PageWatch
+) -> None:
+    start_with(page, server.address, BREAKABLE)
+    sweeps = SweepPage(page)
+    sweeps.start(spec_text("game_of_life", side=64, steps=1_000_000))
+    expect(sweeps.board_caption).to_contain_text("tick")
+    sweeps.ask("document.body.classList.add('broken')")
+    sweeps.expect_phase("failed")
+    expect(sweeps.state).to_have_text("The sweep ended on a fault of the page.")
+    expect(page.get_by_role("alert")).to_contain_text("RuntimeError: the engine is broken")
+    assert (page.locator("#boot-error-details").text_content() or "").count("Traceback") == 1
+    sweeps.expect_enabled("Run")
+    assert all("the engine is broken" in complaint for complaint in watch.complaints), watch.complaints
+    watch.complaints.clear()
+    sweeps.ask("document.body.classList.remove('broken')")
+    page.keyboard.press("Escape")
+    run_another(sweeps)
+
+
 def test_the_alert_is_dismissed_by_its_button_or_escape_and_focus_returns(
     loaded: tuple[SweepPage, PageWatch],
 ) -> None:

@@ -30,6 +30,15 @@ def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
     assert watch.complaints == []
 
 
+def listen_to_state(sweeps: SweepPage) -> None:
+    """Gather in ``window.heard`` what the line of the state says from now on."""
+    sweeps.ask(
+        "((state) => { window.hearing?.disconnect(); window.heard = '';"
+        " window.hearing = new MutationObserver(() => { window.heard += state.textContent });"
+        " window.hearing.observe(state, { childList: true }) })(document.getElementById('state'))"
+    )
+
+
 def cut(files: dict[str, bytes], runs: int) -> dict[str, bytes]:
     """Return `files` as a killed sweep leaves them after `runs` runs."""
     lines = files["runs.csv"].splitlines(keepends=True)
@@ -39,8 +48,10 @@ def cut(files: dict[str, bytes], runs: int) -> dict[str, bytes]:
 
 def test_results_of_native_python_open_with_rows_series_and_spec(sweeps: SweepPage) -> None:
     files = native_files(SMALL_LIFE)
+    listen_to_state(sweeps)
     sweeps.open_zip(pack(files))
     expect(sweeps.state).to_have_text("Opened results (complete): 4 of 4 runs.")
+    assert sweeps.ask("window.heard") == "Reading the results.Opened results (complete): 4 of 4 runs."
     expect(sweeps.rows.locator("button")).to_have_text(["3", "2", "1", "0"])
     expect(sweeps.chart_caption).to_contain_text("Run 3 · density 0.4")
     sweeps.rows.locator("button", has_text="1").click()
@@ -94,7 +105,8 @@ def test_what_is_no_result_set_is_refused_in_words(sweeps: SweepPage, content: b
 
 
 def test_a_zip_without_series_says_so_and_shows_its_rows(sweeps: SweepPage) -> None:
-    files = native_files(SMALL_LIFE)
+    text = SMALL_LIFE.replace("steps = 40", "steps = 4000")  # long enough to be seen before and after
+    files = native_files(text)
     del files["series.csv"]
     sweeps.open_zip(pack(files))
     expect(sweeps.state).to_have_text("Opened results (complete): 4 of 4 runs.")
@@ -104,12 +116,14 @@ def test_a_zip_without_series_says_so_and_shows_its_rows(sweeps: SweepPage) -> N
     expect(sweeps.chart_caption).to_have_text(
         "Run 3 · density 0.4 · replicate 1: there is no series.csv among the results."
     )
+    listen_to_state(sweeps)
     sweeps.button("Finish the rest").click()
     sweeps.expect_phase("ended")
     expect(sweeps.rows.locator("button")).to_have_text(["3", "2", "1", "0"])
     expect(sweeps.page.locator("#rows-count")).to_have_text("4")
+    assert sweeps.ask("window.heard").startswith("Checking the runs that are there.Planning: ")
     expect(sweeps.chart_caption).to_have_text("Run 3 · density 0.4 · replicate 1")
-    assert hw.masked(sweeps.downloaded_files()) == hw.masked(native_files(SMALL_LIFE))
+    assert hw.masked(sweeps.downloaded_files()) == hw.masked(native_files(text))
 
 
 MANY_ZEROS = b"0" * (70 << 20)
