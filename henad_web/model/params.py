@@ -46,8 +46,8 @@ _BEYOND_EVERY_KIND = 2**1024
 """From here on integers are infinite in double precision; Python writes none of thousands of digits."""
 _UNSIGNED = re.compile(r"\+?[0-9]+")
 _SIGNED = re.compile(r"[+-]?[0-9]+")
-_MOST_DIGITS = 20
-"""Digits and sign of the longest whole number of any kind; a longer text is not even read as one."""
+_MOST_DIGITS = 19
+"""Digits of the longest whole number of any kind; more are not even read as one."""
 
 _READABLE_LENGTH = 24
 """Longest shortest text of a double with an exponent."""
@@ -213,9 +213,10 @@ class Param:
         if not (_SIGNED if is_signed else _UNSIGNED).fullmatch(text):
             hint = self._whole_hint(f64_from_text(text))
             raise self._error("not a whole number", repr(text), hint)
-        if len(text) > _MOST_DIGITS:
+        digits = text.lstrip("+-").lstrip("0") or "0"
+        if len(digits) > _MOST_DIGITS:
             raise self._error("out of range", text)
-        return self._in_range(int(text), text)
+        return self._in_range(-int(digits) if text.startswith("-") else int(digits), text)
 
     def _checked_text(self, text: str) -> str:
         wrong = _text_fault(text)

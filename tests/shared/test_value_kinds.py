@@ -61,6 +61,7 @@ def test_what_is_no_number_is_no_double(value: object) -> None:
 def test_a_whole_number_goes_from_the_lowest_to_the_highest_of_64_bits() -> None:
     assert OFFSET.coerce(LOWEST) == LOWEST == OFFSET.parse("-9223372036854775808")
     assert OFFSET.parse("+9223372036854775807") == HIGHEST == OFFSET.coerce(np.int64(HIGHEST))
+    assert [OFFSET.parse(f"{sign}{'0' * 5000}{7}") for sign in ("", "+", "-")] == [7, 7, -7]
     assert OFFSET.text(LOWEST) == "-9223372036854775808"
     for beyond in (LOWEST - 1, HIGHEST + 1, str(HIGHEST + 1), 10**5000, "9" * 5000):
         assert "out of range" in refusal(OFFSET, beyond)
