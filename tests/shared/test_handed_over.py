@@ -87,6 +87,20 @@ def test_a_build_may_raise_anything(stepped: Host, error: type[BaseException]) -
     assert [row["status"] for row in rows] == ["panicked", "panicked", "ok", "ok"]
 
 
+@pytest.mark.parametrize("built", [None, 7, "text", object()], ids=lambda built: type(built).__name__)
+def test_a_factory_that_returns_no_state_is_a_row(stepped: Host, built: Any) -> None:
+    entry = entry_of(lambda params, seed: built if params["value"] == 0 else Toy(params, seed))
+    run = stepped.start(entry, toy_spec(0, 1))
+    for _ in range(1000):
+        run.update(0.1, budget_s=0.0)
+    rows = read_back(entry, stepped.record(run).files or {})
+    assert [row["status"] for row in rows] == ["panicked", "panicked", "ok", "ok"]
+    if built is None:
+        words = "the factory of model 'toy' returned nothing; it returns the state"
+        assert rows[0]["note"].startswith("while building the model, ModelDefinitionError at building.py:")
+        assert rows[0]["note"].endswith(words)
+
+
 def test_an_interrupt_inside_a_model_is_the_user_s_where_frames_are_lent(stepped: Host) -> None:
     run = stepped.start(entry_of(raising("before_step", KeyboardInterrupt, 3)), toy_spec(1))
     with pytest.raises(KeyboardInterrupt):
