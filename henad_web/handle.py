@@ -268,6 +268,7 @@ class SweepRun:
         event = self._sweep.channel.try_recv()
         if isinstance(event, (Finished, Failed)):
             self._is_ended = True
+            self._finalizer.detach()  # nothing is left to be abandoned
         return event
 
     async def events(self) -> AsyncIterator[SweepEvent]:

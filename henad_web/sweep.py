@@ -117,6 +117,8 @@ class Sweep:
         self._writer: ResultsWriter | None = None
         self._runs: _Runs | None = None
         self._end: SweepEnd | None = None
+        self._keeping: Iterator[float] | None = None
+        self._found: tuple[str, ...] = ()
         self._ending: Iterator[float] | None = None
 
     @property
@@ -140,7 +142,7 @@ class Sweep:
         try:
             return self._advance(time_left_s)
         except OutputFullError as error:  # whatever was being written is written again once there is room
-            self._ending = None
+            self._keeping = self._ending = None
             if self.control.is_aborted or self._options.on_full is OnFull.FAIL:
                 self._fail(error)
             elif self.control.pause():
@@ -179,24 +181,30 @@ class Sweep:
         return _Opening(measure, outline, plan.hashing())
 
     def _open(self, opening: _Opening) -> Answer:
-        """Hash the plan piece by piece, then begin to write; an abort meanwhile leaves nothing behind."""
+        """Hash the plan piece by piece, then begin to write; an abort before that leaves nothing behind."""
         if self._writer is None:
             share = next(opening.hashing, 1.0)
             self.channel.advanced(share)
             if share < 1.0:
                 return self._leave_unwritten(opening.outline) if self.control.is_aborted else NOW
             self._writer = self._writer_of(opening.outline)
+        if self._keeping is None:
+            self._found = self._writer.begin()
+            self._keeping = self._writer.keeping()
+        kept = next(self._keeping, None)
+        if kept is not None:
+            self.channel.advanced(kept)
+            return NOW
         self._runs = self._begin(opening, self._writer)
         return NOW
 
     def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
         plan, outline, earlier = self._plan, opening.outline, self._earlier
-        found = writer.begin()
         lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, plan.spec.run.timeout_s)
         kept = None if earlier is None else earlier.kept.flags(plan.run_count)
         runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, kept)
         self.channel.planned(outline)
-        for warning in (*map(OutputNotice, found), *outline.warnings, *self._kept_warnings(writer)):
+        for warning in (*map(OutputNotice, self._found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
         return runs
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from henad_web.output.earlier import EarlierResults
     from henad_web.output.store import ResultsReader
 
-__all__ = ["continued_manifest", "kept_tables", "ordered_tables", "plan_places"]
+__all__ = ["continued_manifest", "kept_tables", "ordered_rows", "plan_places"]
 
 Tables = dict[str, Iterable[bytes]]
 
@@ -49,13 +49,13 @@ def kept_tables(reader: ResultsReader, kept: KeptRows, headers: tuple[bytes, byt
     }
 
 
-def ordered_tables(reader: ResultsReader, plan: Plan, manifest: Manifest, headers: tuple[bytes, bytes]) -> Tables:
-    """Return the tables that `reader` reads, those of `manifest`, with the rows of every run of `plan` in its order."""
+def ordered_rows(reader: ResultsReader, plan: Plan, manifest: Manifest) -> KeptRows:
+    """Return the rows of the tables that `reader` reads, those of `manifest`, in the order of `plan`."""
     cadence = cadence_of(plan.spec)
     runs, series = recorded_indexes(reader, manifest, cadence)
     _, group = whole_series(runs, series, cadence)
     kept, _ = kept_rows(runs, series, group, np.arange(len(runs.run_ids)), runs.run_ids)
-    return kept_tables(reader, kept, headers, None)
+    return kept
 
 
 def _table(

@@ -6,6 +6,7 @@ over indexes; nothing is read or written.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from henad_web.output.table_index import STATUSES
 if TYPE_CHECKING:
     from henad_web.output.table_index import Ints, RunsIndex, SeriesCadence, SeriesIndex
 
-__all__ = ["KeptRows", "TableEnds", "kept_rows", "rows_to_keep", "whole_series"]
+__all__ = ["KeptRows", "TableEnds", "WrittenSpans", "kept_rows", "rows_to_keep", "whole_series"]
 
 _FAILED = np.array([status.is_failure for status in STATUSES])
 _TIMED_OUT = STATUSES.index(RunStatus.TIMED_OUT)
@@ -63,6 +64,11 @@ class KeptRows:
         return np.array_equal(self.run_ids, self.written_ids)
 
     @property
+    def byte_count(self) -> int:
+        """Bytes of the rows in both files."""
+        return int(np.sum(self.run_ends - self.run_starts) + np.sum(self.series_ends - self.series_starts))
+
+    @property
     def is_in_order(self) -> bool:
         """Whether both files have the rows in this order."""
         return all(bool(np.all(np.diff(starts) >= 0)) for starts in (self.run_starts, self._series_starts_of_some))
@@ -76,6 +82,34 @@ class KeptRows:
         held = np.zeros(run_count, np.uint8)
         held[self.run_ids] = 1
         return bytearray(held.tobytes())
+
+
+class WrittenSpans:
+    """Where a writer put the rows of each run, in the order it wrote them; 24 bytes a run."""
+
+    def __init__(self) -> None:
+        self._sizes = array("q")
+
+    def add(self, run_id: int, row_bytes: int, series_bytes: int) -> None:
+        """Note that the rows of run `run_id` came next, of so many bytes in each table."""
+        self._sizes.extend((run_id, row_bytes, series_bytes))
+
+    def rows(self, runs_header: int, series_header: int, counts: Counts) -> KeptRows:
+        """Return the rows by ascending run id, behind headers of so many bytes."""
+        run_ids, row_bytes, series_bytes = np.array(self._sizes, np.int64).reshape(-1, 3).T
+        run_ends, series_ends = runs_header + np.cumsum(row_bytes), series_header + np.cumsum(series_bytes)
+        order = np.argsort(run_ids, kind="stable")
+        return KeptRows(
+            run_ids=run_ids[order],
+            written_ids=run_ids[order],
+            run_starts=(run_ends - row_bytes)[order],
+            run_ends=run_ends[order],
+            series_starts=(series_ends - series_bytes)[order],
+            series_ends=series_ends[order],
+            counts=counts,
+            runs_are_canonical=True,
+            series_are_canonical=True,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,9 @@ class FileStore(ResultsReader, Protocol):
     def adopt(self, name: str, size: int) -> None:
         """Go on with the table `name` that is there, cut to its first `size` bytes."""
 
+    def rewriting(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
+        """Do what `rewrite` does, and yield the size of each chunk; the tables are replaced behind the last."""
+
     def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
         """Make the chunks of each of `tables`, joined, its whole content, and go on with them.
 
@@ -117,8 +120,8 @@ class FileStore(ResultsReader, Protocol):
             TableChangedError: Another program has changed them.
         """
 
-    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
-        """Do what `replace` does, and yield after each chunk; the file is replaced behind the last."""
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[int]:
+        """Do what `replace` does, and yield the size of each chunk; the file is replaced behind the last."""
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Make `chunks`, joined, the whole content of the file `name`."""
@@ -171,9 +174,20 @@ class MemoryStore:
         """Go on with the first `size` bytes of the table `name`."""
         del self._files[name][size:]
 
+    def rewriting(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
+        """Make the chunks of each of `tables`, joined, its whole content, a chunk at a time."""
+        made: dict[str, bytearray] = {}
+        for name, chunks in tables.items():
+            content = made[name] = bytearray()
+            for chunk in chunks:
+                content += chunk
+                yield len(chunk)
+        self._files |= made
+
     def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
         """Make the chunks of each of `tables`, joined, its whole content."""
-        self._files |= {name: bytearray(b"".join(chunks)) for name, chunks in tables.items()}
+        for _ in self.rewriting(tables):
+            pass
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data` to the table `name` at the next `flush`."""
@@ -191,12 +205,12 @@ class MemoryStore:
     def check_tables(self) -> None:
         """Do nothing: nobody else reaches this memory."""
 
-    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[int]:
         """Make `chunks`, joined, the whole content of the file `name`, a chunk at a time."""
         content = bytearray()
         for chunk in chunks:
             content += chunk
-            yield
+            yield len(chunk)
         self._files[name] = content
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from henad_web.errors import TableChangedError
+from henad_web.explore.spec import RunOrder
 from henad_web.output.build import BuildRecord, files_of_source, model_source
-from henad_web.output.going_on import continued_manifest, kept_tables, ordered_tables, plan_places
+from henad_web.output.going_on import continued_manifest, kept_tables, ordered_rows, plan_places
+from henad_web.output.kept import WrittenSpans
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.opening import execution_record, opening_manifest
@@ -28,13 +30,18 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
+    from henad_web.output.copying import Places
     from henad_web.output.earlier import EarlierResults
+    from henad_web.output.kept import KeptRows
     from henad_web.output.manifest import RuntimeRecord
-    from henad_web.output.store import FileStore
+    from henad_web.output.store import FileStore, ResultsReader
     from henad_web.run.layout import Concurrency
     from henad_web.run.outline import SweepOutline
 
 __all__ = ["ResultsWriter"]
+
+_PIECE_BYTES, _PIECE_ROWS = 1 << 20, 256
+"""Bytes and stretches of rows that are copied at once: 1 ms each natively (measured)."""
 
 _STATUS = {
     SweepEnd.COMPLETE: ManifestStatus.COMPLETE,
@@ -88,6 +95,8 @@ class ResultsWriter:
         self._series = SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
         self._last_id, self._is_in_order, self._has_kept, self._written = -1, True, False, SpanBuilder()
+        is_scattered = earlier is None and plan.spec.run.order is not RunOrder.DEPTH
+        self._spans = WrittenSpans() if is_scattered else None
         execution = execution_record(
             outline, concurrency=concurrency, memory_budget=memory_budget, gpu_memory_budget=gpu_memory_budget
         )
@@ -117,9 +126,9 @@ class ResultsWriter:
         return self._manifest
 
     def begin(self) -> tuple[str, ...]:
-        """Take the place, say in the manifest that the sweep runs, and start the tables or mend those that are there.
+        """Take the place, say in the manifest that the sweep runs, and start the tables; those that are kept wait.
 
-        The manifest comes first: from then on whatever a killed process leaves can be resumed.
+        The manifest comes first: from then on whatever a killed process leaves can be resumed. `keeping` comes next.
 
         Returns:
             Lines about what was found there, for the user.
@@ -138,11 +147,43 @@ class ResultsWriter:
         if earlier is None:
             self._store.create(RUNS, self._runs.header)
             self._store.create(SERIES, self._series.header)
-        elif not self._has_kept:  # rows are told by their places in the old tables, so that once must be enough
-            self._keep(earlier)
+            self._store.sync()
+        return lines
+
+    def keeping(self) -> Iterator[float]:
+        """Mend the tables that are there so that they hold the rows that are kept, and make them durable.
+
+        Yields:
+            The share done, 0 to 1, after each bounded piece of work. An iterator that raised is started over.
+
+        Raises:
+            OutputFullError: There is no room; iterate anew once there is.
+            OutputError: The place cannot be written.
+        """
+        earlier = self._earlier
+        if earlier is None:
+            return
+        if not self._has_kept:  # rows are told by their places in the old tables, so that once must be enough
+            if earlier.ends is None:
+                stays = earlier.is_own and earlier.kept.has_written_ids
+                places = None if stays else plan_places(self._plan)
+                yield from self._rewriting(earlier.reader, earlier.kept, places)
+            else:
+                self._store.adopt(RUNS, earlier.ends.runs)
+                self._store.adopt(SERIES, earlier.ends.series)
             self._has_kept = True
         self._store.sync()
-        return lines
+
+    def _rewriting(self, reader: ResultsReader, kept: KeptRows, places: Places | None) -> Iterator[float]:
+        """Make the tables anew of the rows `kept`, some at a time; yield the share done."""
+        headers = (self._runs.header, self._series.header)
+        size = sum(map(len, headers)) + kept.byte_count
+        done = told = 0
+        for number, chunk in enumerate(self._store.rewriting(kept_tables(reader, kept, headers, places)), start=1):
+            done += chunk
+            if done - told >= _PIECE_BYTES or number % _PIECE_ROWS == 0:
+                told = done
+                yield min(done / size, 1.0)
 
     def _go_on(self, earlier: EarlierResults) -> None:
         *_, session = self._manifest.sessions
@@ -152,16 +193,6 @@ class ResultsWriter:
         self._manifest = continued_manifest(replace(self._manifest, sessions=(session,)), earlier)
         self._counts, self._last_id = earlier.kept.counts, earlier.kept.last_id
         self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
-
-    def _keep(self, earlier: EarlierResults) -> None:
-        if earlier.ends is not None:
-            self._store.adopt(RUNS, earlier.ends.runs)
-            self._store.adopt(SERIES, earlier.ends.series)
-            return
-        stays = earlier.is_own and earlier.kept.has_written_ids
-        places = None if stays else plan_places(self._plan)
-        headers = (self._runs.header, self._series.header)
-        self._store.rewrite(kept_tables(earlier.reader, earlier.kept, headers, places))
 
     def write_run(self, outcome: RunOutcome) -> None:
         """Write the series rows of one run, then its row, and hand both to the operating system.
@@ -173,10 +204,13 @@ class ResultsWriter:
         rows = self._series.rows(outcome.run.run_id, outcome.series)
         if rows:
             self._store.append(SERIES, rows)
-        self._store.append(RUNS, self._runs.row(outcome))
+        row = self._runs.row(outcome)
+        self._store.append(RUNS, row)
         self._store.flush()
         self._counts = self._counts.plus(outcome.status)
         self._ran += 1
+        if self._spans is not None:
+            self._spans.add(outcome.run.run_id, len(row), len(rows))
         self._is_in_order = self._is_in_order and outcome.run.run_id > self._last_id
         self._last_id = max(self._last_id, outcome.run.run_id)
         self._written.add(outcome.run.run_id)
@@ -192,20 +226,28 @@ class ResultsWriter:
             OutputError: The place cannot be written.
         """
         self._store.sync()
+        already = 0.0
         if not self._is_in_order:
-            headers = (self._runs.header, self._series.header)
-            self._store.rewrite(ordered_tables(self._store, self._plan, self._manifest, headers))
+            already = 0.5
+            for share in self._rewriting(self._store, self._ordered_rows(), None):
+                yield share * already
             self._is_in_order = True
         with self._store.reader(RUNS) as runs:
             size = runs.seek(0, os.SEEK_END)
             runs.seek(0)
             for _ in self._store.replacing(SUMMARY, summary_table(runs)):
                 if runs.tell() < size:
-                    yield runs.tell() / size
+                    yield already + (1.0 - already) * runs.tell() / size
         self._store.check_tables()
         counts = self._counts
         results = ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
         self._write(self._ended(_STATUS[end], results))
+
+    def _ordered_rows(self) -> KeptRows:
+        """Return every row in plan order, by where this writer put it, or where it is found with earlier ones."""
+        if self._spans is None:
+            return ordered_rows(self._store, self._plan, self._manifest)
+        return self._spans.rows(len(self._runs.header), len(self._series.header), self._counts)
 
     def finish(self, end: SweepEnd) -> Manifest:
         """Do all of `finishing` at once and return the manifest; raises as it does."""

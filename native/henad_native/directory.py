@@ -218,8 +218,11 @@ class DirectoryStore:
                 self._tables.pop(name).close()
             self._tables[name] = TableFile(self._directory / name, size)
 
-    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+    def rewriting(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
         """Make the chunks of each of `tables`, joined, its whole content, all of them at once, and go on with them.
+
+        Yields:
+            The size of each chunk.
 
         Raises:
             OutputFullError: There is no room; the tables are as before, or a call is enough to finish.
@@ -228,7 +231,7 @@ class DirectoryStore:
         with self._mapped_errors():
             # The chunks may come from the old tables: they are asked for once, however often finishing takes.
             if not self._is_rewriting:
-                self._staged.write(tables)
+                yield from self._staged.writing(tables)
                 self._is_rewriting = True
             for name in tables:  # an open file cannot be replaced on Windows
                 if name in self._tables:
@@ -239,6 +242,11 @@ class DirectoryStore:
                 if name != MANIFEST:
                     self._tables[name] = TableFile(path, path.stat().st_size)
             self._is_rewriting = False
+
+    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+        """Do all of `rewriting` at once; raises as it does."""
+        for _ in self.rewriting(tables):
+            pass
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data`, whole records, to the table `name` at the next `flush`."""
@@ -290,11 +298,11 @@ class DirectoryStore:
         self._check_directory()
         self._refuse_changed(self._tables, TableFile.strangeness)
 
-    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[int]:
         """Write `chunks` beside the file `name`, wait for the disk, and let them take its place.
 
         Yields:
-            Nothing, after each chunk.
+            The size of each chunk.
 
         Raises:
             OutputFullError: There is no room; the file is as before.

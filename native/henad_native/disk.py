@@ -105,8 +105,8 @@ def _write_all(file: int, data: bytes) -> None:
         view = view[os.write(file, view) :]
 
 
-def writing_new(path: Path, chunks: Iterable[bytes]) -> Iterator[None]:
-    """Write `chunks` to a file at `path` that must not exist, yield after each, and wait for the disk at the end."""
+def writing_new(path: Path, chunks: Iterable[bytes]) -> Iterator[int]:
+    """Write `chunks` to a file at `path` that must not exist, yield the size of each, and wait for the disk."""
     file = os.open(path, _NEW, 0o666)
     try:
         held: list[bytes] = []
@@ -117,7 +117,7 @@ def writing_new(path: Path, chunks: Iterable[bytes]) -> Iterator[None]:
             if held_bytes >= _CHUNK_BYTES:
                 _write_all(file, b"".join(held))
                 held, held_bytes = [], 0
-            yield
+            yield len(chunk)
         _write_all(file, b"".join(held))
         os.fsync(file)
     finally:

@@ -7,11 +7,11 @@ of all that are there: the other files of results go before anything is renamed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from henad_native.disk import rename_over, sync_directory, write_new
+from henad_native.disk import rename_over, sync_directory, write_new, writing_new
 from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED
 
 __all__ = ["StagedTables"]
@@ -35,8 +35,11 @@ class StagedTables:
         staged = self._staged(name)
         return staged if self.is_marked and staged.exists() else self._directory / name
 
-    def write(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+    def writing(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
         """Write `tables`, chunks by name, beside the old ones and mark them; on an error nothing has changed.
+
+        Yields:
+            The size of each chunk.
 
         Raises:
             OSError: They cannot be written.
@@ -44,7 +47,7 @@ class StagedTables:
         self.discard()
         try:
             for name, chunks in tables.items():
-                write_new(self._staged(name), chunks)
+                yield from writing_new(self._staged(name), chunks)
             sync_directory(self._directory)
             write_new(self._directory / MARKER, ["\n".join((*tables, "")).encode()])
         except BaseException:

@@ -97,7 +97,7 @@ def test_a_change_while_the_summary_is_written_is_noticed_before_the_manifest_sa
         writer.write_run(outcome_of(PLAN, run_id))
     replacing = store.replacing
 
-    def slow(name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+    def slow(name: str, chunks: Iterable[bytes]) -> Iterator[int]:
         yield from replacing(name, chunks)
         if name == "summary.csv":
             save_by_rename(tmp_path / "results" / "runs.csv")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -194,7 +194,6 @@ def many(configs: int, **run: Any) -> hw.SweepSpec:
     return hw.SweepSpec(
         model="toy",
         run=hw.RunSettings(steps=0, **run),
-        measure=hw.MeasureSettings(series_every=0),
         blocks=(
             hw.BlockSpec(
                 factors=(hw.FactorSpec(param="value", levels=hw.RangeLevels(min=0, max=configs - 1, step=1)),)
@@ -316,3 +315,67 @@ def test_pieces_of_the_summary_make_the_table_of_one_pass(stepped: Host, replica
     rows = list(csv.DictReader(io.StringIO(files["summary.csv"].decode())))
     assert [int(row["runs"]) for row in rows] == [replicates] * (700 // replicates)
     assert [int(row["config_id"]) for row in rows] == list(range(700 // replicates))
+
+
+class Copies(MemoryStore):
+    """A store that counts the chunks which are copied into new tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chunks = 0
+
+    def rewriting(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
+        for size in super().rewriting(tables):
+            self.chunks += 1
+            yield size
+
+
+def test_rows_are_brought_into_plan_order_some_at_a_time(clock: ManualClock) -> None:
+    store = Copies()
+    sweep = sweep_of(entry_of(Toy), many(600, replicates=2, order=hw.RunOrder.BREADTH), clock, store)
+    while sweep.channel.counters.runs_done < 1200:
+        sweep.pump()
+    copied, shares = [], []
+    while not sweep.is_over:
+        before = store.chunks
+        sweep.pump()
+        copied.append(store.chunks - before)
+        shares.append(sweep.channel.counters.fraction)
+    assert sum(copied) >= 1200
+    assert max(copied) <= 256
+    told = [share for share in shares if share is not None]
+    assert told == sorted(told)
+    assert told[0] < 0.5 < told[-1] < 1
+    ids = [line.split(b",")[0] for line in store.read("runs.csv").splitlines()[1:]]
+    assert ids == [b"%d" % run_id for run_id in range(1200)]
+    series = [line.split(b",")[0] for line in store.read("series.csv").splitlines()[1:]]
+    assert series == ids
+
+
+def test_rows_that_get_other_ids_are_copied_some_at_a_time(clock: ManualClock) -> None:
+    entry, few, more = entry_of(Toy), many(600), many(600, replicates=2)
+    before = sweep_of(entry, few, clock)
+    while not before.is_over:
+        before.pump()
+    (last,) = events_of(before)[-1:]
+    assert isinstance(last, hw.Finished)
+    run = hw.SweepRun.resume_files(
+        entry, last.record.files or {}, spec=more, target=PumpedTarget(clock=clock, wall_clock=lambda: 1.75e9)
+    )
+    shares = []
+    while run.progress().phase is hw.SweepPhase.PLANNING:
+        run.update(0.1, budget_s=0.0)
+        shares.append(run.progress().fraction)
+    told = [share for share in shares if share not in (None, 1.0)]
+    assert len(told) >= 2
+    assert told == sorted(told)
+    while not run.is_ended:
+        run.update(0.1, budget_s=0.0)
+        event = run.try_recv()
+    assert isinstance(event, hw.Finished)
+    whole = sweep_of(entry, more, clock)
+    while not whole.is_over:
+        whole.pump()
+    (end,) = events_of(whole)[-1:]
+    assert isinstance(end, hw.Finished)
+    assert hw.masked(event.record.files or {}) == hw.masked(end.record.files or {})

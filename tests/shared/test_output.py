@@ -214,7 +214,7 @@ class _JournalStore(MemoryStore):
     def sync(self) -> None:
         self._note("sync")
 
-    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[int]:
         self._note(f"replace {name}")
         return super().replacing(name, chunks)
 

@@ -319,7 +319,7 @@ class FullAt(MemoryStore):
         self._refuse("create", name)
         super().create(name, header)
 
-    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[int]:
         self._refuse("replace", name)
         return super().replacing(name, chunks)
 
