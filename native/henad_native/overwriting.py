@@ -59,18 +59,27 @@ class OverwritingStore:
         """Go on with the first `size` bytes of the table `name`."""
         self._place.adopt(name, size)
 
-    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
-        """Make the chunks of each of `tables` its whole content: copied rows are rows of the new sweep, too."""
+    def rewriting(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
+        """Make the chunks of each of `tables` its whole content: copied rows are rows of the new sweep, too.
+
+        Yields:
+            The size of each chunk that goes where it belongs at once; one that takes the directory over is not cut.
+        """
         if self._held is None:
-            self._directory.rewrite(tables)
+            yield from self._directory.rewriting(tables)
             return
         chunks = iter(tables[RUNS])
         header, first = next(chunks), next(chunks, None)
         runs = [header] if first is None else chain([header, first], chunks)
         if first is None:
-            self._held.rewrite({RUNS: runs, SERIES: tables[SERIES]})
+            yield from self._held.rewriting({RUNS: runs, SERIES: tables[SERIES]})
         else:
             self._take_over(self._held, {RUNS: runs, SERIES: tables[SERIES]})
+
+    def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
+        """Do all of `rewriting` at once."""
+        for _ in self.rewriting(tables):
+            pass
 
     def append(self, name: str, data: bytes) -> None:
         """Add `data` to the table `name` at the next `flush`."""
@@ -96,8 +105,8 @@ class OverwritingStore:
         """Make sure that the tables are as they were written."""
         self._place.check_tables()
 
-    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[None]:
-        """Make `chunks` the whole content of the file `name`, and yield after each of them."""
+    def replacing(self, name: str, chunks: Iterable[bytes]) -> Iterator[int]:
+        """Make `chunks` the whole content of the file `name`, and yield the size of each."""
         return self._place.replacing(name, chunks)
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
