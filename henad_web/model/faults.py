@@ -132,7 +132,7 @@ def fault_of(phase: Phase, exc: BaseException, module_file: str | None) -> Fault
         line=line,
         message=_message(exc),
         traceback=_traceback(exc),
-        is_refusal=isinstance(exc, RefusedBuild),
+        is_refusal=phase is Phase.BUILDING and isinstance(exc, RefusedBuild),
     )
 
 

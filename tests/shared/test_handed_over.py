@@ -74,6 +74,13 @@ def test_whatever_is_raised_elsewhere_is_a_row_too(stepped: Host, method: str, e
     assert {(row["status"], row["ticks"]) for row in rows} == {("panicked", "5" if method == "act" else "4")}
 
 
+def test_only_a_build_can_be_refused(stepped: Host) -> None:
+    """A refused run has no samples, and a resume counts on that."""
+    entry = entry_of(raising("before_step", hw.RefusedBuild))
+    rows = read_back(entry, stepped.files(entry, toy_spec(1)))
+    assert {(row["status"], row["ticks"], row["population"]) for row in rows} == {("panicked", "0", "8")}
+
+
 @pytest.mark.parametrize("error", LEAVES)
 def test_a_build_may_raise_anything(stepped: Host, error: type[BaseException]) -> None:
     class Unbuilt(Toy):
