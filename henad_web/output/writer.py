@@ -91,12 +91,10 @@ class ResultsWriter:
         earlier: EarlierResults | None = None,
     ) -> None:
         self._store, self._wall_clock, self._entry, self._plan, self._earlier = store, wall_clock, entry, plan, earlier
-        self._runs = RunsTable(plan, outline.reducer_columns)
-        self._series = SeriesTable(outline.stat_columns)
+        self._runs, self._series = RunsTable(plan, outline.reducer_columns), SeriesTable(outline.stat_columns)
         self._ran, self._counts, self._is_open = 0, Counts(), False
         self._last_id, self._is_in_order, self._has_kept, self._written = -1, True, False, SpanBuilder()
-        is_scattered = earlier is None and plan.spec.run.order is not RunOrder.DEPTH
-        self._spans = WrittenSpans() if is_scattered else None
+        self._spans = WrittenSpans() if earlier is None and plan.spec.run.order is not RunOrder.DEPTH else None
         execution = execution_record(
             outline, concurrency=concurrency, memory_budget=memory_budget, gpu_memory_budget=gpu_memory_budget
         )
