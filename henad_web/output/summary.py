@@ -25,6 +25,7 @@ PIECE_CELLS = 2000
 """Cells of runs.csv that are read for a piece of the summary: about 1 ms natively and 3 ms in a page (measured)."""
 
 _STATUS, _TICKS = MEASURED.index("status"), MEASURED.index("ticks")
+_STATUSES = {status.value: status for status in RunStatus}
 
 
 def summary_table(runs: BinaryIO) -> Iterator[bytes]:
@@ -61,7 +62,7 @@ class _Row(NamedTuple):
 
     config: list[str]
     status: RunStatus
-    ticks: int
+    ticks: float
     reduced: list[float]
 
 
@@ -71,22 +72,23 @@ class _RowReader:
     def __init__(self, columns: RunsColumns) -> None:
         self._columns = columns
         self._status, self._ticks = cells_for("status", "status", RUNS), cells_for("count", "ticks", RUNS)
+        self._status_at, self._ticks_at = columns.measured + _STATUS, columns.measured + _TICKS
         self._reducers = [cells_for("number", name, RUNS) for name in columns.reducers]
+        self._reads = [cells.read for cells in self._reducers]
 
     def row(self, record: TableRecord) -> _Row:
-        columns, number, fields = self._columns, record.number, record.fields
+        columns, fields = self._columns, record.fields
         check_width(record, fields, columns.width)
-        reduced = columns.reduced(fields)
+        status, ticks, reduced = fields[self._status_at], fields[self._ticks_at], columns.reduced(fields)
         try:
-            values = [cells.read(text) for cells, text in zip(self._reducers, reduced, strict=True)]
-        except ValueError:
-            values = [cells.value(text, number) for cells, text in zip(self._reducers, reduced, strict=True)]
-        return _Row(
-            columns.config(fields),
-            RunStatus(self._status.value(fields[columns.measured + _STATUS], number)),
-            self._ticks.value(fields[columns.measured + _TICKS], number),
-            values,
-        )
+            values = [read(text) for read, text in zip(self._reads, reduced, strict=True)]
+            return _Row(columns.config(fields), _STATUSES[status], float(self._ticks.read(ticks)), values)
+        except (KeyError, ValueError, OverflowError):
+            for cells, text in zip(
+                (self._status, self._ticks, *self._reducers), (status, ticks, *reduced), strict=True
+            ):
+                cells.value(text, record.number)
+            raise
 
 
 class _ConfigRow:
@@ -105,7 +107,7 @@ class _ConfigRow:
         if row.status.is_failure:
             self._failed += 1
             return
-        self._ticks.push(float(row.ticks))
+        self._ticks.push(row.ticks)
         for fold, number in zip(self._folds, row.reduced, strict=True):
             if math.isfinite(number):
                 fold.push(number)

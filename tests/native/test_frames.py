@@ -13,6 +13,7 @@ import xarray
 
 import henad_web as hw
 from tests.shared.reference_folder import reference_files
+from tests.shared.table_forms import ODD_ENTRY, OPTIONS, odd_spec
 from tests.shared.toy_models import Inverse, entry_of
 
 
@@ -116,3 +117,15 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(
             hw.NeedsExtraError, match=rf"needs {library}; install it with: pip install 'henad-web\[data\]'"
         ):
             call()
+
+
+def test_names_that_need_quotes_are_columns_of_every_frame(tmp_path: Path) -> None:
+    hw.run_spec(ODD_ENTRY, odd_spec(), output=hw.DirectoryOutput(tmp_path / "odd"))
+    odd = hw.ResultSet.open(tmp_path / "odd", models=hw.ModelSet([ODD_ENTRY]))
+    stats = ["Infected, total", 'the "rest"', "two\nlines"]
+    assert list(odd.series_frame().columns) == ["run_id", "config_id", "rep", "tick", *stats]
+    assert set(odd.to_pandas()["kind"]) == set(OPTIONS)
+    odd.to_parquet(tmp_path / "series.parquet", "series")
+    assert odd.to_arrow("series").column_names[4:] == stats
+    data = odd.to_xarray()
+    assert data["Infected, total"].sel(tick=4).values.tolist() == [[4.5, 4.5]] * 4

@@ -97,6 +97,21 @@ def test_a_record_of_another_width_is_refused() -> None:
         summary(row(0, 0, "1"), "1,0,0\n")
 
 
+@pytest.mark.parametrize(
+    ("damaged", "column"),
+    [
+        (row(1, 0, "1", status="fine"), "status"),
+        (row(1, 0, "x"), "S:max"),
+        (row(1, 0, "1", ticks=-1), "ticks"),
+        (row(1, 0, "1", ticks=10**400), "ticks"),
+    ],
+)
+def test_a_cell_that_no_sweep_writes_is_named(damaged: str, column: str) -> None:
+    with pytest.raises(TableDamagedError) as caught:
+        summary(row(0, 0, "1"), damaged)
+    assert (caught.value.table, caught.value.record, caught.value.column) == ("runs.csv", 3, column)
+
+
 def test_welford_is_exact_where_a_sum_of_squares_cancels() -> None:
     statistics = fold(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16)
     assert statistics.mean == 1e9 + 10
