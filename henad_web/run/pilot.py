@@ -55,7 +55,6 @@ def pilot_run(entry: ModelEntry, plan: Plan, measure: MeasurePlan, clock: Clock)
         clock: Monotonic clock, seconds.
     """
     cursor = RunCursor(entry, measure, RunRequest.of(plan, plan.run(0)), plan.spec.run.timeout_s, clock)
-    cursor.build()
     while (outcome := cursor.advance(_SLICE_STEPS)) is None:
         pass
     return Pilot(outcome)

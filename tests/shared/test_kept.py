@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
+from henad_web.output import table_reading
 from henad_web.output.copying import Places, copy_rows, copy_series
 from henad_web.output.earlier import cadence_of
 from henad_web.output.kept import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
@@ -208,6 +209,24 @@ def test_a_torn_middle_of_a_series_is_refused_with_its_place(line: bytes) -> Non
     with pytest.raises(hw.TableDamagedError, match=r"^series\.csv, record 7") as caught:
         indexes(rows_of(0, FULL) + line + rows_of(1, FULL))
     assert (caught.value.table, caught.value.record) == ("series.csv", 7)
+
+
+@pytest.mark.parametrize("size", [16, 17, 23, 40, 64])
+def test_the_index_of_a_series_does_not_depend_on_the_pieces_it_is_read_in(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    groups = [rows_of(0, FULL), rows_of(7, FULL[:2]), rows_of(1, (0, 10, 15)), rows_of(2, FULL), rows_of(3, (0,))]
+    forms = [b"".join(groups), b"".join(groups).replace(b"\n", b"\r\n")]
+    _, expected = indexes(forms[0])
+    assert expected.regular.tolist() == [True, True, False, True, True]
+    monkeypatch.setattr(table_reading, "_BLOCK_BYTES", size)
+    monkeypatch.setattr(table_reading, "_BATCH", size // 16)
+    for form in forms:
+        _, found = indexes(form)
+        for name in ("run_ids", "rows", "last_ticks", "regular"):
+            assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+    with pytest.raises(hw.TableDamagedError, match="record 7,"):
+        indexes(rows_of(0, FULL) + b"0,-5,1,2,3\n" + rows_of(1, FULL))
 
 
 def test_headless_tables_have_no_rows() -> None:

@@ -10,7 +10,6 @@ from henad_web.errors import ConcurrencyError, ShardError
 from henad_web.explore.shards import WHOLE, Shard
 from henad_web.model.entry import Backend
 from henad_web.run.layout import (
-    LARGE_GPU_POPULATION,
     Concurrency,
     ExecutionLayout,
     MachineResources,
@@ -122,8 +121,9 @@ def test_runs_that_say_they_take_no_memory_are_bound_by_no_budget(budget: int) -
         ("auto", 500, 64 * 64, 100, 1),
         ("auto", 1 << 30, 64 * 64, 3, 3),
         ("auto", None, 64 * 64, 100, 4),
-        ("auto", 1 << 30, LARGE_GPU_POPULATION, 100, 1),
-        (6, 2500, LARGE_GPU_POPULATION, 100, 6),
+        ("auto", 1 << 30, (1 << 20) - 1, 100, 4),
+        ("auto", 1 << 30, 1 << 20, 100, 1),
+        (6, 2500, 1 << 20, 100, 6),
         (6, 2500, 64 * 64, 2, 2),
     ],
 )

@@ -233,9 +233,11 @@ def test_the_step_proposed_for_the_widest_range_is_a_number() -> None:
     assert only_problem(block(vary("rate", span(-1e308, 1e308)))).hint == "add one, such as step = 2e+307"
 
 
-def test_one_sample_of_all_ticks_is_the_first() -> None:
-    plan = plan_of(block(move("pulse", span(0, 2**64 - 1)), design="lhs", samples=1))
-    assert [config.action_ticks for config in plan.configs] == [(0,)]
+@pytest.mark.parametrize("samples", [1, 2, 4])
+def test_samples_of_all_ticks_begin_their_strata(samples: int) -> None:
+    plan = plan_of(block(move("pulse", span(0, 2**64 - 1)), design="lhs", samples=samples))
+    found = sorted(config.action_ticks[0] for config in plan.configs)
+    assert found == [stratum * 2**64 // samples for stratum in range(samples)]
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.integers(1, 300), st.floats(-1e6, 1e6))

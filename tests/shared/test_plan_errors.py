@@ -131,13 +131,14 @@ def test_fixed_values_are_checked() -> None:
 
 def test_a_target_varied_twice_names_both_places() -> None:
     problem = only_problem(block(vary("size", values(1)), vary("rate", values(1)), vary("size", values(2))))
-    assert problem.place.table == ("block", 0, "factors", 2)
+    assert (problem.place.table, problem.place.key) == (("block", 0, "factors", 2), "param")
     assert "factor #1" in (problem.hint or "")
 
 
 def test_an_action_varied_twice_is_refused() -> None:
     problem = only_problem(block(move("pulse", values(1)), move("pulse", values(2))))
     assert problem.wrong == "action 'pulse' is varied twice in one block"
+    assert (problem.place.table, problem.place.key) == (("block", 0, "factors", 1), "action")
 
 
 def test_a_target_may_vary_in_two_blocks() -> None:

@@ -74,6 +74,24 @@ def test_a_hurried_probe_settles_for_the_first_config_that_builds() -> None:
     assert built == [5]
 
 
+def test_an_interrupt_during_a_build_is_the_user_s_and_no_fault_of_the_model() -> None:
+    class Interrupted(Toy):
+        def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probe_of(1, model=Interrupted).run_to_end()
+
+
+def test_a_statistic_may_have_columns_of_its_own() -> None:
+    class Vector(Toy):
+        def stats(self) -> dict[str, float]:
+            return {"Ticks.x": 1.0, "Ticks.total": 2.0}
+
+    report = probe_of(1, model=Vector).run_to_end()
+    assert (report.columns, report.values) == (("Ticks.x", "Ticks.total"), (1.0, 2.0))
+
+
 def test_an_aborted_sweep_builds_no_config_for_its_size(stepped: Host) -> None:
     built.clear()
     factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(5, 7)))

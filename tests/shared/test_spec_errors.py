@@ -175,6 +175,7 @@ def test_reducers_of_one_entry_share_its_place() -> None:
         ('model = "a', 1, "not valid TOML"),
         ("model = sir\n", 1, "Invalid value"),
         (f"model = {'1' * 5000}\n", 1, "not valid TOML"),
+        ("\n# \udc80\n", 2, "half of a surrogate pair, which is no character; write the character itself"),
         ('model = "a"\n# \udc80\n', 2, "half of a surrogate pair, which is no character; write the character itself"),
         (f"model = {'[' * 5000}{']' * 5000}\n", 1, "not valid TOML"),
     ],

@@ -488,6 +488,13 @@ TYPOS = [
     ),
     (
         'design = "factorial"',
+        'design = "Latin Hypercube"',
+        "line 31, [block #1] samples: a lhs design needs its number of samples; add a line such as samples = 100\n"
+        'line 32, [block #1] design: no such word, got the text \'Latin Hypercube\'; allowed: "factorial", "zip", '
+        '"random", "lhs", "table", "sobol", "saltelli", "morris"; did you mean \'lhs\'?',
+    ),
+    (
+        'design = "factorial"',
         'design = "grid"',
         'line 32, [block #1] design: no such word, got the text \'grid\'; allowed: "factorial", "zip", '
         '"random", "lhs", "table", "sobol", "saltelli", "morris"; did you mean \'factorial\'?',

@@ -149,8 +149,8 @@ def within(t: float, degrees: int) -> float:
 
 @pytest.mark.parametrize("degrees", [*range(1, 32), 50, 99, 400])
 def test_every_quantile_encloses_95_of_100(degrees: int) -> None:
-    # The table has nine decimals; the expansion above it is right to a millionth.
-    error = 6e-10 if degrees <= 30 else 1e-6
+    # The table has nine decimals; the expansion above it has seven.
+    error = 6e-10 if degrees <= 30 else 3e-8
     quantile = t_quantile(degrees)
     assert within(quantile - error, degrees) < 0.95 < within(quantile + error, degrees)
 

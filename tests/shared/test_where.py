@@ -182,6 +182,7 @@ def test_a_wrong_expression_says_where_and_what(text: str, at: int, wrong: str, 
 def test_an_expression_that_keeps_nothing_is_refused_with_the_count() -> None:
     problem = only_problem(msgspec.structs.replace(GRID, where="size > 10"))
     assert (problem.wrong, problem.came) == ("the expression keeps no config", "0 of 90 configs")
+    assert (problem.place.table, problem.place.key) == (("block", 0), "where")
 
 
 def test_the_limit_holds_before_the_filter() -> None:
