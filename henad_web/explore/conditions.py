@@ -40,6 +40,7 @@ _EXPRESSION_FORM = "such as 'Infected <= 0 and (Recovered > 10 or \"Mean age\" <
 
 _MEANT_AS_EXPRESSION = re.compile(r"""["'()*/+]|\b(?:and|or|not)\b|[<>=!][^<>=!]+[<>=!]""")
 """What a single comparison rarely has in it: its error would be of no use."""
+_JOINED = re.compile(r"\b(?:and|or|not)\b")
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)?")
 _WORDS = ("and", "or", "not", "true", "false")
 
@@ -134,18 +135,31 @@ def understood_stop(stop: StopSpec | StopExpression, labels: Sequence[str]) -> S
     Raises:
         WhereError: The text is no expression over columns.
     """
-    if isinstance(stop, StopSpec) and names_a_statistic(stop.column, labels):
-        return stop
-    if isinstance(stop, StopSpec) and not (stop.comparison in list(Comparison) and math.isfinite(stop.threshold)):
-        return stop
+    if isinstance(stop, StopExpression):
+        tree = _parse_tree(stop.condition)
+    else:
+        found = _tree_of(stop, labels)
+        if found is None:
+            return stop
+        tree = found
+    return _single(tree, stop.min_tick) or CompoundStop(_text(tree), tree, stop.min_tick)
+
+
+def _tree_of(stop: StopSpec, labels: Sequence[str]) -> Expression | None:
+    """Return the expression that `stop` is; None for a comparison with the column that it names."""
+    if stop.column in labels or stop.comparison not in list(Comparison) or not math.isfinite(stop.threshold):
+        return None
     text = condition_text(stop)
+    # What follows a label and a point may be a column's name, but seldom with a comparison and `and` in it.
+    is_part = names_a_statistic(stop.column, labels)
     try:
         tree = _parse_tree(text)
     except WhereError:
-        if isinstance(stop, StopSpec) and not _MEANT_AS_EXPRESSION.search(text):
-            return stop
+        if is_part or not _MEANT_AS_EXPRESSION.search(text):
+            return None
         raise
-    return _single(tree, stop.min_tick) or CompoundStop(_text(tree), tree, stop.min_tick)
+    is_known = all(names_a_statistic(name.name, labels) for name in _names(tree))
+    return tree if is_known or not is_part or _JOINED.search(text) else None
 
 
 def _single(tree: Expression, min_tick: int) -> StopSpec | None:

@@ -156,6 +156,26 @@ def test_a_known_column_makes_one_comparison_of_a_text() -> None:
     assert canonical("a - b > 3") == "a - b > 3"
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Drift.x > 3 and a>2", "Drift.x > 3 and a > 2"),
+        ("Drift.x > 3 and aa>2", "Drift.x > 3 and aa > 2"),
+        ("Drift.x<b<2", "Drift.x < b < 2"),
+        ("Drift.x - b>2", "Drift.x - b > 2"),
+    ],
+)
+def test_an_expression_may_begin_with_a_part_of_a_statistic(text: str, written: str) -> None:
+    assert canonical(text) == written
+
+
+@pytest.mark.parametrize(
+    "column", ["Drift.x", "Drift.[0, 1)", "Drift.q < r", "Drift.up to 3", "Drift.x and y", "Drift.a - q"]
+)
+def test_a_part_of_a_statistic_may_be_called_anything(column: str) -> None:
+    assert understood(f"{column} > 3") == StopSpec(column=column, comparison=">", threshold=3.0)
+
+
 @pytest.mark.parametrize("text", ["(a <= -0.5)", "a <= -0.5", "'a' <= -0.50", "((a)) <= (-0.5)"])
 def test_one_comparison_in_other_words_is_one_comparison(text: str) -> None:
     assert understood(text) == StopSpec(column="a", comparison="<=", threshold=-0.5)
