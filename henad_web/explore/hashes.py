@@ -16,7 +16,7 @@ from henad_web.model.fnv import Fnv1a64
 if TYPE_CHECKING:
     from henad_web.explore.plan import Config, Plan
 
-__all__ = ["plan_head", "results_fingerprint", "run_key", "write_config"]
+__all__ = ["plan_head", "results_fingerprint", "run_head", "run_key", "write_config"]
 
 
 def results_fingerprint(plan: Plan) -> Fnv1a64:
@@ -50,10 +50,14 @@ def write_config(fnv: Fnv1a64, plan: Plan, config: Config) -> Fnv1a64:
     return fnv
 
 
+def run_head(plan: Plan) -> Fnv1a64:
+    """Return the hash of every run key of `plan` up to the config, by `write_config`, and the seed."""
+    return Fnv1a64().text("henad.run.2").u64(int(plan.results_fingerprint, 16))
+
+
 def run_key(plan: Plan, config: Config, seed: int) -> str:
     """Return the 16 hex digits that name the results of `config` run with `seed`, in whatever plan."""
-    fnv = Fnv1a64().text("henad.run.2").u64(int(plan.results_fingerprint, 16))
-    return write_config(fnv, plan, config).u64(seed).hex()
+    return write_config(run_head(plan), plan, config).u64(seed).hex()
 
 
 def plan_head(plan: Plan) -> Fnv1a64:

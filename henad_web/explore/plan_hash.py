@@ -1,4 +1,4 @@
-"""The hash of a whole plan, taken over columns of configs in bounded pieces.
+"""The hash of a whole plan and the keys of many runs, taken over columns of configs in bounded pieces.
 
 Owns the bytes of many configs at once and FNV-1a over them. What enters the hash, and in which order, is `hashes`'
 business: the first config of a block is written there, and the others are its bytes with those of what varies put in
@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 
 from henad_web.explore.designs import Column, TableLevels
 from henad_web.explore.factors import Target
-from henad_web.explore.hashes import plan_head, write_config
+from henad_web.explore.hashes import plan_head, run_head, write_config
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, SteppedLevels, WholeDomain
-from henad_web.model.fnv import Fnv1a64, fold_rows
+from henad_web.explore.seeds import seeds_of
+from henad_web.model.fnv import Fnv1a64, fold_each, fold_rows
 from henad_web.model.params import Param, ParamValue
 
 if TYPE_CHECKING:
     from henad_web.explore.blocks import ResolvedBlock
     from henad_web.explore.plan import Plan
 
-__all__ = ["hash_plan"]
+__all__ = ["hash_plan", "run_keys"]
 
 _PIECE_BYTES = 1 << 17
 """Bytes folded at a time: about 2 ms, two to four times that in a browser."""
@@ -33,6 +34,9 @@ _FEW_LEVELS = 4096
 """Levels whose bytes are kept; of a factor with more, those of each piece are made when it comes."""
 
 _LITTLE = np.dtype("<u8")
+
+_NUMBER = 8
+"""Bytes of the block's number, which stand before each config in a plan's hash and in no run key."""
 
 _Entry = TypeVar("_Entry", bound=np.generic)
 Rows = NDArray[np.uint8]
@@ -92,6 +96,34 @@ def hash_plan(plan: Plan) -> Iterator[tuple[float, str | None]]:
             if done < plan.config_count:
                 yield done / plan.config_count, None
     yield 1.0, fnv.hex()
+
+
+def run_keys(plan: Plan, run_ids: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the number of ``plan.run_key`` of each of `run_ids`, ``(n,)``, all runs of `plan` in any order."""
+    config_ids, reps = np.divmod(run_ids, plan.replicates)
+    wanted, places = np.unique(config_ids, return_inverse=True)
+    head = np.full(1, run_head(plan).value_int, np.uint64)
+    parts = [np.zeros(0, np.uint64)]
+    for number, block in enumerate(plan.resolved):
+        first_config, count = plan.blocks[number].first_config, block.design.config_count
+        inside = wanted[np.searchsorted(wanted, first_config) : np.searchsorted(wanted, first_config + count)]
+        if len(inside):
+            parts += _folded_configs(head, _BlockBytes(plan, number, block), (inside - first_config).astype(np.intp))
+    seeds = seeds_of(plan.spec.seeds, config_ids, reps)
+    return fold_each(np.concatenate(parts)[places], seeds.astype(_LITTLE).view(np.uint8).reshape(-1, 8))
+
+
+def _folded_configs(
+    head: NDArray[np.uint64], configs: _BlockBytes, wanted: NDArray[np.intp]
+) -> Iterator[NDArray[np.uint64]]:
+    """Yield the hashes after `head` and each of the `wanted` configs of a block, ascending, piece by piece."""
+    while len(wanted):
+        first, last = int(wanted[0]), min(int(wanted[0]) + configs.piece, int(wanted[-1]) + 1)
+        met = int(np.searchsorted(wanted, last))
+        (rows, taken), places = configs.rows(first, last), wanted[:met] - first
+        counted = None if taken is None else taken[places, _NUMBER:]
+        yield fold_each(np.broadcast_to(head, met), rows[places, _NUMBER:], counted)
+        wanted = wanted[met:]
 
 
 class _BlockBytes:

@@ -6,6 +6,9 @@ section 5.3).
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from henad_web.explore.spec import SeedScheme, SeedSettings
 from henad_web.randomness import mix_seed
 
@@ -17,6 +20,7 @@ __all__ = [
     "search_seed",
     "seed_formula",
     "seed_of",
+    "seeds_of",
 ]
 
 _SWEEP_SALT = 0x005EE9005EED0001
@@ -48,6 +52,16 @@ def seed_formula(seeds: SeedSettings) -> str:
 def seed_of(seeds: SeedSettings, config_id: int, rep: int) -> int:
     """Return the seed of replicate `rep` of config `config_id`, 0 to 2^64 - 1."""
     return run_seed(seeds.scheme, seeds.root, config_id, rep) if seeds.list is None else seeds.list[rep]
+
+
+def seeds_of(seeds: SeedSettings, config_ids: NDArray[np.int64], reps: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return `seed_of` of each pair of `config_ids` and `reps`, ``(n,)`` each."""
+    if seeds.list is None and seeds.scheme is SeedScheme.INDEPENDENT:
+        pairs = zip(config_ids.tolist(), reps.tolist(), strict=True)
+        return np.fromiter((seed_of(seeds, config_id, rep) for config_id, rep in pairs), np.uint64, len(reps))
+    # No config counts: each replicate has one seed.
+    entries, places = np.unique(reps, return_inverse=True)
+    return np.array([seed_of(seeds, 0, rep) for rep in entries.tolist()], np.uint64)[places]
 
 
 def run_seed(scheme: SeedScheme, root: int, config_id: int, rep: int) -> int:

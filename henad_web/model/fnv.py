@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from henad_web.model.decimals import f32_bits, f64_bits
 from henad_web.model.params import Param, ParamKind, ParamValue
 
-__all__ = ["FNV_BASIS", "FNV_PRIME", "KIND_TAGS", "Fnv1a64", "fnv1a64", "fold_rows"]
+__all__ = ["FNV_BASIS", "FNV_PRIME", "KIND_TAGS", "Fnv1a64", "fnv1a64", "fold_each", "fold_rows"]
 
 FNV_BASIS = 0xCBF29CE484222325
 FNV_PRIME = 0x100000001B3
@@ -127,6 +127,22 @@ def fold_rows(value: int, rows: NDArray[np.uint8], taken: NDArray[np.bool_] | No
         value = _folded(value * pow(FNV_PRIME, lead, 2**64) % 2**64, rows[:, places], factors)
         return value * pow(FNV_PRIME, -lead, 2**64) % 2**64
     return _folded(value, np.where(taken, rows, 0), np.where(taken, np.uint64(FNV_PRIME), np.uint64(1)))
+
+
+def fold_each(
+    values: NDArray[np.uint64], rows: NDArray[np.uint8], taken: NDArray[np.bool_] | None = None
+) -> NDArray[np.uint64]:
+    """Return each of the hashes `values`, uint64 ``(n,)``, after the bytes of its own row of `rows`.
+
+    Args:
+        values: The hashes so far.
+        rows: The bytes, uint8 ``(n, width)``.
+        taken: Which of them count, bool ``(n, width)``; None when all do.
+    """
+    for place in range(rows.shape[1]):
+        written = (values ^ rows[:, place]) * np.uint64(FNV_PRIME)
+        values = written if taken is None else np.where(taken[:, place], written, values)
+    return values
 
 
 def _folded(value: int, rows: NDArray[np.uint8], factors: NDArray[np.uint64]) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from henad_web.errors import ModelMismatchError
+from henad_web.explore.plan_hash import run_keys
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.kept import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
@@ -177,11 +178,9 @@ def reusable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: b
     whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
     usable = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed))
     row_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
-    found: list[tuple[int, int]] = []
-    for run_id in range(shard.index, plan.run_count, shard.count) if row_of else ():
-        row = row_of.get(int(plan.run_key(plan.run(run_id)), 16))
-        if row is not None:
-            found.append((row, run_id))
+    run_ids = np.arange(shard.index, plan.run_count if row_of else 0, shard.count, dtype=np.int64)
+    keyed = zip(run_keys(plan, run_ids).tolist(), run_ids.tolist(), strict=True)
+    found = [(row_of[key], run_id) for key, run_id in keyed if key in row_of]
     pairs = np.array(found, np.int64).reshape(len(found), 2)
     kept, _ = kept_rows(runs, series, group, pairs[:, 0], pairs[:, 1])
     return EarlierResults(
@@ -288,7 +287,8 @@ def _mapped_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:
 
 
 def _check_keys(runs: RunsIndex, run_ids: Ints, plan: Plan, path: str) -> None:
-    for run_id, key in zip(run_ids.tolist(), runs.keys.tolist(), strict=True):
-        current = plan.run_key(plan.run(run_id))
-        if key != int(current, 16):
-            raise RunKeyChangedError(path, run_id, f"{key:016x}", current)
+    current = run_keys(plan, run_ids)
+    changed = np.flatnonzero(current != runs.keys)
+    if len(changed):
+        run_id, recorded, planned = (int(column[changed[0]]) for column in (run_ids, runs.keys, current))
+        raise RunKeyChangedError(path, run_id, f"{recorded:016x}", f"{planned:016x}")

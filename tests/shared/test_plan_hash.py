@@ -5,14 +5,17 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.explore import plan_hash
 from henad_web.explore.hashes import plan_head, write_config
 from henad_web.explore.plan import Plan
-from henad_web.explore.spec import BlockSpec
+from henad_web.explore.plan_hash import run_keys
+from henad_web.explore.spec import BlockSpec, RunSettings, SeedScheme, SeedSettings
 from henad_web.model.fnv import FNV_BASIS, FNV_PRIME, fnv1a64, fold_rows
+from tests.shared import wide_values
 from tests.shared.schemas import ALL, block, move, plan_of, span, table, values, vary
 from tests.shared.test_design_laws import BLOCKS, study
 
@@ -49,6 +52,45 @@ def test_a_filtered_block_hashes_like_the_plain_definition() -> None:
     plan = plan_of(kept, MANY[1])
     assert 0 < plan.blocks[0].config_count < 9009
     assert plan.plan_hash == plain_hash(plan)
+
+
+def plain_keys(plan: Plan, run_ids: list[int]) -> list[int]:
+    """Return the keys of `run_ids`, hashed run by run."""
+    return [int(plan.run_key(plan.run(run_id)), 16) for run_id in run_ids]
+
+
+@given(BLOCKS, st.integers(1, 700), st.integers(1, 5), st.data())
+def test_the_keys_of_runs_are_those_of_each_in_any_order(
+    blocks: tuple[BlockSpec, ...], piece: int, few: int, data: st.DataObject
+) -> None:
+    plan = study(*blocks)
+    run_ids = data.draw(st.lists(st.integers(0, plan.run_count - 1), max_size=20)) if plan.run_count else []
+    with mock.patch.multiple(plan_hash, _PIECE_BYTES=piece, _FEW_LEVELS=few):
+        assert run_keys(plan, np.array(run_ids, np.int64)).tolist() == plain_keys(plan, run_ids)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        SeedSettings(root=7),
+        SeedSettings(root=7, scheme=SeedScheme.INDEPENDENT),
+        SeedSettings(list=(5, 2**64 - 1)),
+    ],
+    ids=["common", "independent", "list"],
+)
+def test_the_keys_of_many_runs_of_every_kind_are_those_of_each(seeds: SeedSettings) -> None:
+    plan = plan_of(*MANY, seeds=seeds, run=RunSettings(steps=3, replicates=2))
+    run_ids = list(range(plan.run_count - 1, -1, -3))
+    assert run_keys(plan, np.array(run_ids, np.int64)).tolist() == plain_keys(plan, run_ids)
+
+
+def test_texts_of_different_lengths_are_keyed_like_each() -> None:
+    plan = wide_values.plan_of(
+        '[run]\nsteps = 1\nreplicates = 2\n[[block]]\nfactors = [{ param = "rule", values = ["long", "8", "B3/S23"] },'
+        ' { param = "offset", values = [-1, 5] }]\n'
+    )
+    run_ids = list(range(plan.run_count))
+    assert run_keys(plan, np.array(run_ids, np.int64)).tolist() == plain_keys(plan, run_ids)
 
 
 BYTES = st.integers(0, 255) | st.just(0)
