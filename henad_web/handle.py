@@ -215,6 +215,12 @@ class SweepRun:
         )
         return cls(plan, sweep, target.make_runner(sweep))
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        progress = self.progress()
+        runs = f"{progress.runs_done} of {progress.runs_total} runs, {progress.runs_failed} failed"
+        return f"<SweepRun of '{self._plan.schema.model}': {progress.end or progress.phase}, {runs}>"
+
     @property
     def plan(self) -> Plan:
         """The plan: every config, run, seed and key."""

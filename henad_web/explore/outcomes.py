@@ -70,6 +70,10 @@ class Series:
     ticks: NDArray[np.int64]
     values: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<Series of {self.values.shape[0]} samples x {self.values.shape[1]} statistics>"
+
     @classmethod
     def empty(cls, columns: int) -> Series:
         """Return a series of no rows and `columns` columns."""
@@ -116,6 +120,12 @@ class RunOutcome:
     series: Series
     note: str = ""
     traceback: str | None = None
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        note = f": {self.note}" if self.note else ""
+        ended = f"{self.status} by {self.stop_reason} after {self.ticks} ticks{note}"
+        return f"<RunOutcome of run {self.run.run_id}, config {self.run.config_id}, rep {self.run.rep}: {ended}>"
 
     @property
     def steps_per_s(self) -> float:

@@ -85,6 +85,10 @@ class ConfigSequence(Sequence[Config]):
         for block in self._blocks:
             self._starts.append(self._starts[-1] + block.design.config_count)
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<ConfigSequence of {len(self)} configs>"
+
     def __len__(self) -> int:
         """Return the number of configs."""
         return self._starts[-1]
@@ -163,6 +167,11 @@ class Plan:
         _check_counts(spec, resolved)
         configs = ConfigSequence(resolved, base, [action.tick for action in spec.actions])
         return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, resolved=tuple(resolved))
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        size = f"{self.config_count} configs x {self.replicates} replicates = {self.run_count} runs"
+        return f"<Plan of '{self.schema.model}': {size}>"
 
     @property
     def replicates(self) -> int:

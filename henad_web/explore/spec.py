@@ -46,6 +46,19 @@ SpecValue = int | float | bool | str
 """A value as a spec gives it, before a parameter's own type is known."""
 
 
+_MOST_SHOWN = 12
+
+
+def _shown(value: object) -> str:
+    """Return `value` as its `repr` shows it, long texts and tuples cut."""
+    if isinstance(value, str) and len(value) > 5 * _MOST_SHOWN:
+        return f"{value[: 5 * _MOST_SHOWN]!r}… ({len(value)} letters)"
+    if isinstance(value, tuple):
+        more = f", … {len(value)} in all" if len(value) > _MOST_SHOWN else "," if len(value) == 1 else ""
+        return f"({', '.join(map(_shown, value[:_MOST_SHOWN]))}{more})"
+    return repr(value)
+
+
 class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of the spec's tables. Scalars and arrays of numpy, and lists, become Python's own values and tuples."""
 
@@ -56,6 +69,16 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             plain = _plain(value)
             if plain is not value:
                 structs.force_setattr(self, name, plain)
+
+    def __repr__(self) -> str:
+        """Return the fields that are not at their default, on one line; what is long is cut."""
+        names, last = self.__struct_fields__, self.__struct_defaults__
+        defaults = dict(zip(names[len(names) - len(last) :], last, strict=True))
+        given = {name: getattr(self, name) for name in names}
+        shown = [
+            f"{name}={_shown(value)}" for name, value in given.items() if value != defaults.get(name, msgspec.UNSET)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def _make_word(self, name: str, words: type[StrEnum]) -> None:
         """Make the text at field `name` one of `words`: code compares these by identity.

@@ -66,6 +66,11 @@ class SpecSource(msgspec.Struct, frozen=True, kw_only=True):
     toml: str | None = None
     tables: tuple[TableSource, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        text = "no text" if self.toml is None else f"{len(self.toml)} letters"
+        return f"<SpecSource {'in memory' if self.path is None else self.path}: {text}, {len(self.tables)} tables>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSpec:
@@ -86,6 +91,11 @@ class LoadedSpec:
     file: str | None
     positions: Positions
     reducer_entries: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        place = "text" if self.file is None else self.file
+        return f"<LoadedSpec of '{self.spec.model}' from {place}: {len(self.spec.blocks)} blocks>"
 
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return `problems` of this spec, such as a `PlanError` holds, with file and line added to their places."""

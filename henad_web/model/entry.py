@@ -135,6 +135,11 @@ class ModelEntry:
             yield "the action", action.id
             yield f"the label of action '{action.id}'", action.label
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        held = f"{len(self.params)} parameters, {len(self.stats)} statistics, {len(self.actions)} actions"
+        return f"<ModelEntry '{self.id}': {held}>"
+
     @property
     def source_file(self) -> str | None:
         """File of the model's own module, None when it has none (typed into a console, say)."""

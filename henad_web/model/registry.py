@@ -22,6 +22,10 @@ class ModelSet(Mapping[str, ModelEntry]):
         for entry in entries:
             self.insert(entry)
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<ModelSet: {', '.join(self._entries) or 'empty'}>"
+
     @classmethod
     def of(cls, models: ModelsGiven | Iterable[ModelEntry]) -> ModelSet:
         """Return the set that `models` is, or one of what it holds: an entry, entries, or entries by id.

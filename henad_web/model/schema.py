@@ -36,6 +36,11 @@ class ModelSchema:
     stats: tuple[Stat, ...]
     actions: tuple[Action, ...]
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        held = f"{len(self.params)} parameters, {len(self.stats)} statistics, {len(self.actions)} actions"
+        return f"<ModelSchema of '{self.model}': {held}>"
+
     @cached_property
     def schema_hash(self) -> str:
         """Hash of everything that can change a result, 16 hex digits.

@@ -229,6 +229,11 @@ class Manifest(_Record, frozen=True):
     merged_shards: tuple[str, ...] | None = None
     search: dict[str, object] | None = None
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        size = f"{self.plan.runs} runs planned, shard {self.shard.index}/{self.shard.count}"
+        return f"<Manifest of '{self.model.id}': {self.status}, {size}, {len(self.sessions)} sessions>"
+
     @property
     def has_ended(self) -> bool:
         """Whether the last sweep into the folder came to its end, with everything it wrote durable."""

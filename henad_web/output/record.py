@@ -90,6 +90,13 @@ class SweepReport:
     output_dir: str | None
     outline: SweepOutline
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        counts = self.counts
+        rows = f"{counts.ok} ok, {counts.non_finite} non-finite, {counts.failed} failed"
+        place = "memory" if self.output_dir is None else self.output_dir
+        return f"<SweepReport {self.end}: {counts.rows} runs in {place}, {rows}, {self.elapsed:.1f} s>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRecord:
@@ -105,3 +112,9 @@ class SweepRecord:
     report: SweepReport
     manifest: Manifest | None
     files: dict[str, bytes] | None
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        size = sum(map(len, (self.files or {}).values()))
+        files = "" if self.files is None else f", {len(self.files)} files of {size} bytes"
+        return f"<SweepRecord of {self.report!r}{files}>"

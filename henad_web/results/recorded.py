@@ -119,6 +119,12 @@ class RecordedResults:
         self._series = SeriesFile(files.parts.get(SERIES), self.stat_columns)
         self._kept: dict[int, RecordedSeries] = {}
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        place = "memory" if self.path is None else self.path
+        rows = f"{len(self.runs)} of {self.expected_runs} runs"
+        return f"<{type(self).__name__} of '{self.manifest.model.id}' in {place}: {self.status}, {rows}>"
+
     @property
     def stat_columns(self) -> tuple[str, ...]:
         """Columns of the series."""

@@ -64,6 +64,12 @@ class RecordedRun:
     reducers: Mapping[str, float | None]
     note: str
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        note = f": {self.note}" if self.note else ""
+        ended = f"{self.status} by {self.stop_reason} after {self.ticks} ticks{note}"
+        return f"<RecordedRun {self.run.run_id}, config {self.run.config_id}, rep {self.run.rep}: {ended}>"
+
 
 class RecordedRuns:
     """Every whole row of runs.csv: columns by name, rows by run id, in the order of the file.
@@ -100,6 +106,10 @@ class RecordedRuns:
         self._rows = {int(run_id): row for row, run_id in enumerate(self["run_id"])}
         if len(self._rows) != len(self):
             _refuse_twice(self["run_id"].tolist())
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<RecordedRuns: {len(self)} rows x {len(self.columns)} columns>"
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -45,6 +45,10 @@ class RecordedSeries:
     values: NDArray[np.float64]
     columns: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<RecordedSeries of {len(self)} samples x {len(self.columns)} statistics>"
+
     @classmethod
     def empty(cls, columns: tuple[str, ...]) -> RecordedSeries:
         """Return a series of no rows."""

@@ -62,6 +62,10 @@ class RecordedSummary:
         runs, ok, failed = self._data[self._counts_at : self._counts_at + len(SUMMARY_COUNTS)]
         return non_finite_runs(runs, ok, failed)
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<RecordedSummary: {len(self)} rows x {len(self.columns)} columns>"
+
     def __len__(self) -> int:
         """Return the number of configs."""
         return len(self._data[0])

@@ -170,6 +170,11 @@ class Verification:
         self._cursor: RunCursor | None = None
         self._cells, self._differences = 0, list[Difference]()
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        done = len(self._run_ids) - len(self._left)
+        return f"<Verification: {done} of {len(self._run_ids)} runs compared, {len(self._differences)} differences>"
+
     def advance(self, steps: int = SLICE_STEPS) -> bool:
         """Build a run, or take up to `steps` steps of it; return whether every run is done."""
         if self._cursor is None:

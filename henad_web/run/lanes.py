@@ -103,6 +103,11 @@ class RunView:
     grid: NDArray[np.uint8] | None
     palette: tuple[tuple[int, int, int], ...]
 
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        grid = "no grid" if self.grid is None else f"grid of {self.grid.shape[0]} x {self.grid.shape[1]} cells"
+        return f"<RunView of run {self.run_id} at tick {self.tick}: {grid}>"
+
 
 class Lanes(Protocol):
     """Where a sweep's runs are stepped.

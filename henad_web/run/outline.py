@@ -57,3 +57,8 @@ class SweepOutline:
     reducer_columns: tuple[str, ...]
     dry_run: bool = False
     warnings: tuple[PlanWarning, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        size = f"{self.runs} runs, {self.skipped} kept, {self.pending} to run, {len(self.warnings)} warnings"
+        return f"<SweepOutline of '{self.model}': {size}>"

@@ -36,6 +36,9 @@ stats_every = 2
 [[block]]
 factors = [{{ param = "value", values = [1, 2, 0, 3] }}]
 """
+HENAD = "import sys; from henad_native.cli import main; sys.exit(main())"
+"""What the installed command does."""
+
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 MOST_STORMS = 3
 """Processes of one round that signals may come to, before it is let finish."""
@@ -102,7 +105,7 @@ class Storm:
         text = err.read_text(errors="replace")
         is_cut = code in {-number for number in STOPS}
         self._refuse(code not in ENDED | {130} and not is_cut, f"exit code {code}: {text}")
-        self._refuse("Traceback" in text and not is_cut, text)
+        self._refuse("Traceback" in text, text)
 
     def _send(self, process: int, number: signal.Signals) -> None:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
@@ -154,9 +157,7 @@ def _child(command: list[str], err: Path) -> int:
 def _process(command: list[str], err: Path) -> int:
     root = str(Path(__file__).parents[2])
     with err.open("wb") as stream:
-        started = subprocess.Popen(
-            [sys.executable, "-m", "henad_web", *command], cwd=root, stdout=stream, stderr=stream
-        )
+        started = subprocess.Popen([sys.executable, "-c", HENAD, *command], cwd=root, stdout=stream, stderr=stream)
     started.returncode = 0  # it is waited for here, by its number
     return started.pid
 
