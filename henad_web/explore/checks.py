@@ -20,6 +20,7 @@ from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpe
 from henad_web.explore.where import WhereError
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema
+from henad_web.model.stats import name_problem
 
 __all__ = [
     "MAX_TIMEOUT_S",
@@ -157,6 +158,9 @@ def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: Proble
             taken = f"action #{other} has it already; give this one a name of its own, such as '{action.id}_2'"
             problems.add(table, key, "two actions share a name", came=came, hint=taken)
         seen.setdefault(action.label, position)
+        wrong = None if action.name is None else name_problem(action.name)
+        if wrong is not None:
+            problems.add(table, "name", f"the name {wrong}")
         if action.id not in action_ids:
             known = ", ".join(action_ids) or "none, the model has no actions"
             hint = near_miss(action.id, action_ids)

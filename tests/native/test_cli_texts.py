@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 import pytest
@@ -108,6 +109,10 @@ def test_progress_tells_only_what_is_known() -> None:
     assert progress_text(progress()) == "12 of 60 runs"
     assert progress_text(progress(failed=1, remaining=16.0)) == "12 of 60 runs · 1 failed · about 16s left"
     assert progress_text(progress(skipped=30, remaining=0.0)) == "12 of 60 runs · 30 kept · about 0.0s left"
+    ending = dataclasses.replace(progress(done=60), fraction=0.419)
+    assert progress_text(ending) == "60 of 60 runs · summary 41 %"
+    opening = dataclasses.replace(ending, phase=SweepPhase.PLANNING, runs_done=0)
+    assert progress_text(opening) == "0 of 60 runs · planning 41 %"
 
 
 def test_a_failed_run_is_one_line() -> None:

@@ -166,6 +166,7 @@ WRONG_STATS: list[tuple[Any, str]] = [
     ([1.0, 2.0], "are no dict at tick 0: expected A, B, got list"),
     ("AB", "are no dict at tick 0: expected A, B, got str"),
     ({"A": 1.0, 3: 2.0}, "expected A, B, got A, 3"),
+    ({"A": 1.0, object(): 2.0}, "expected A, B, got A, a object"),
     ({"A": 1.0, "B\ud800": 2.0}, "expected A, B, got A, B"),
 ]
 

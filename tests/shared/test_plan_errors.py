@@ -116,6 +116,14 @@ def test_actions_need_known_ids_and_names_of_their_own() -> None:
     assert (unknown.place.table, unknown.place.key, unknown.hint) == (("action", 2), "id", "did you mean 'pulse'?")
 
 
+@pytest.mark.parametrize(("name", "wrong"), [("x" * 140_000, "has 140000 characters"), ("a\x00b", "holds the char")])
+def test_an_action_s_name_is_a_column_that_tables_can_hold(name: str, wrong: str) -> None:
+    problem = only_problem(actions=(ActionSpec(id="pulse", name=name, tick=1),))
+    assert (problem.place.table, problem.place.key) == (("action", 0), "name")
+    assert problem.wrong.startswith(f"the name {wrong}")
+    assert problems_of(actions=(ActionSpec(id="pulse", name="x" * 200, tick=1),)) == ()
+
+
 def test_one_action_may_fire_twice_under_two_names() -> None:
     assert problems_of(actions=(PULSE, ActionSpec(id="pulse", name="pulse_2", tick=9))) == ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from henad_web.channel import SweepPhase
 from henad_web.output.record import SweepEnd
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ def progress_text(progress: SweepProgress) -> str:
         parts.append(f"{progress.runs_skipped} kept")
     if progress.runs_failed:
         parts.append(f"{progress.runs_failed} failed")
+    if progress.fraction is not None:
+        stage = "summary" if progress.phase is SweepPhase.RUNNING else "planning"
+        parts.append(f"{stage} {int(progress.fraction * 100)} %")
     if progress.remaining is not None:
         parts.append(f"about {duration_text(progress.remaining)} left")
     return " · ".join(parts)
