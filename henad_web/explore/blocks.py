@@ -18,7 +18,7 @@ from henad_web.explore.factors import TablePath, Target, Targets, resolve_domain
 from henad_web.explore.filtered_design import FilteredDesign
 from henad_web.explore.levels import Domain, Levels
 from henad_web.explore.library_designs import LIBRARIES, MorrisDesign, SaltelliDesign, SobolDesign, is_installed
-from henad_web.explore.numbers import MAX_U64, grouped
+from henad_web.explore.numbers import MAX_U64, grouped, whole_text
 from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
 from henad_web.explore.spec import BlockSpec, DesignKind
 from henad_web.explore.warnings import RoundedValue
@@ -105,11 +105,11 @@ def check_shape(block: BlockSpec, table: TablePath, problems: ProblemList) -> No
 def check_values(block: BlockSpec, table: TablePath, problems: ProblemList) -> None:
     """Record values of `block` that are wrong whatever its design."""
     if block.samples is not None and block.samples < 1:
-        problems.add(table, "samples", "no samples", came=str(block.samples), allowed="at least 1")
+        problems.add(table, "samples", "no samples", came=whole_text(block.samples), allowed="at least 1")
     if block.design_seed is not None and not 0 <= block.design_seed <= MAX_U64:
-        problems.add(table, "design_seed", "not a seed", came=str(block.design_seed), allowed="0 to 2^64 - 1")
+        problems.add(table, "design_seed", "not a seed", came=whole_text(block.design_seed), allowed="0 to 2^64 - 1")
     if block.num_levels is not None and (not 2 <= block.num_levels <= MOST_NUM_LEVELS or block.num_levels % 2):
-        came, allowed = str(block.num_levels), f"an even number from 2 to {MOST_NUM_LEVELS}"
+        came, allowed = whole_text(block.num_levels), f"an even number from 2 to {MOST_NUM_LEVELS}"
         problems.add(table, "num_levels", "not a number of grid levels", came=came, allowed=allowed)
     if block.where is not None:
         _parsed_where(block.where, table, problems)
@@ -149,7 +149,7 @@ def _check_samples(block: BlockSpec, table: TablePath, problems: ProblemList) ->
         below = 1 << min(block.samples, most).bit_length() - 1
         near = f"{below} or {2 * below}" if 2 * below <= most else f"{below}"
         wrong, hint = f"a {block.design} design is balanced only in powers of two", f"write {near}"
-        problems.add(table, "samples", wrong, came=str(block.samples), allowed="1, 2, 4, 8 and so on", hint=hint)
+        problems.add(table, "samples", wrong, came=whole_text(block.samples), allowed="1, 2, 4, 8 and so on", hint=hint)
 
 
 def _configs_a_sample(block: BlockSpec) -> int:

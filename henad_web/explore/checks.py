@@ -14,7 +14,7 @@ from henad_web.explore.columns import FILE_COLUMNS, SERIES_LEADING, names_a_stat
 from henad_web.explore.comparisons import Comparison
 from henad_web.explore.conditions import CompoundStop, column_text, condition_text, understood_stop
 from henad_web.explore.factors import Target, Targets
-from henad_web.explore.numbers import MAX_U64, grouped
+from henad_web.explore.numbers import MAX_U64, grouped, whole_text
 from henad_web.explore.reducers import KIND_FORMS, parse_kind
 from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpec
 from henad_web.explore.where import WhereError
@@ -41,21 +41,21 @@ def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
     """Check replicates, lengths, timeout and cadences."""
     run, measure = spec.run, spec.measure
     if run.replicates < 1:
-        problems.add(("run",), "replicates", "no replicates", came=str(run.replicates), allowed="at least 1")
+        problems.add(("run",), "replicates", "no replicates", came=whole_text(run.replicates), allowed="at least 1")
     for key, number in (("steps", run.steps), ("warmup", run.warmup)):
         if not 0 <= number <= MAX_U64:
-            problems.add(("run",), key, "not a number of ticks", came=str(number), allowed="0 to 2^64 - 1")
+            problems.add(("run",), key, "not a number of ticks", came=whole_text(number), allowed="0 to 2^64 - 1")
     if run.steps + run.warmup > MAX_U64:
-        came = f"{run.warmup} + {run.steps}"
+        came = f"{whole_text(run.warmup)} + {whole_text(run.steps)}"
         problems.add(("run",), "steps", "warmup + steps is too long", came=came, allowed="at most 2^64 - 1")
     check_timeout(run.timeout_s, problems)
     if measure.stats_every < 1:
-        came = str(measure.stats_every)
+        came = whole_text(measure.stats_every)
         problems.add(("measure",), "stats_every", "not a cadence", came=came, allowed="at least 1")
     elif measure.series_cadence < 0 or measure.series_cadence % measure.stats_every:
-        wrong = f"not a multiple of stats_every, which is {measure.stats_every}"
+        wrong = f"not a multiple of stats_every, which is {whole_text(measure.stats_every)}"
         near = max(measure.series_cadence // measure.stats_every, 1) * measure.stats_every
-        came, allowed = str(measure.series_cadence), f"0 for no series, or a multiple such as {near}"
+        came, allowed = whole_text(measure.series_cadence), f"0 for no series, or a multiple such as {whole_text(near)}"
         problems.add(("measure",), "series_every", wrong, came=came, allowed=allowed)
 
 
@@ -63,7 +63,7 @@ def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
     """Check the root, and a list of seeds: as many as replicates, each once."""
     table, seeds, allowed = ("seeds",), spec.seeds.list, "0 to 2^64 - 1"
     if not 0 <= spec.seeds.root <= MAX_U64:
-        problems.add(table, "root", "not a seed", came=str(spec.seeds.root), allowed=allowed)
+        problems.add(table, "root", "not a seed", came=whole_text(spec.seeds.root), allowed=allowed)
     if seeds is None:
         return
     if not isinstance(seeds, tuple):
@@ -72,10 +72,10 @@ def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
     first: dict[int, int] = {}
     for rep, seed in enumerate(seeds):
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_U64:
-            problems.add(table, "list", f"entry #{rep + 1} is not a seed", came=repr(seed), allowed=allowed)
+            problems.add(table, "list", f"entry #{rep + 1} is not a seed", came=whole_text(seed), allowed=allowed)
         elif first.setdefault(seed, rep) != rep:
             wrong = f"entries #{first[seed] + 1} and #{rep + 1} are the same seed, which makes two replicates one"
-            problems.add(table, "list", wrong, came=str(seed), hint="remove one of them")
+            problems.add(table, "list", wrong, came=whole_text(seed), hint="remove one of them")
     replicates = spec.run.replicates
     if len(seeds) != replicates:
         came = f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'} for {grouped(replicates)} replicates"
@@ -111,7 +111,7 @@ def check_columns(spec: SweepSpec, labels: tuple[str, ...], problems: ProblemLis
 def _check_stop(stop: StopSpec | StopExpression, labels: tuple[str, ...], known: str, problems: ProblemList) -> None:
     table = ("run", "stop")
     if not 0 <= stop.min_tick <= MAX_U64:
-        problems.add(table, "min_tick", "not a tick", came=str(stop.min_tick), allowed="0 to 2^64 - 1")
+        problems.add(table, "min_tick", "not a tick", came=whole_text(stop.min_tick), allowed="0 to 2^64 - 1")
     try:
         understood = understood_stop(stop, labels)
     except WhereError as error:
@@ -166,7 +166,7 @@ def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: Proble
             hint = near_miss(action.id, action_ids)
             problems.add(table, "id", "unknown action", came=f"'{action.id}'", allowed=known, hint=hint)
         if not 0 <= action.tick <= MAX_U64:
-            problems.add(table, "tick", "not a tick", came=str(action.tick), allowed="0 to 2^64 - 1")
+            problems.add(table, "tick", "not a tick", came=whole_text(action.tick), allowed="0 to 2^64 - 1")
 
 
 def check_fixed(spec: SweepSpec, schema: ModelSchema, problems: ProblemList) -> tuple[ParamValue, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EXACT_LIMIT", "MAX_U64", "grouped", "parse_long_number", "parse_whole"]
+__all__ = ["EXACT_LIMIT", "MAX_U64", "grouped", "parse_long_number", "parse_whole", "whole_text"]
 
 MAX_U64 = 2**64 - 1
 """Largest tick, seed and count."""
@@ -18,7 +18,14 @@ _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 def grouped(number: int) -> str:
     """Return `number` in groups of three digits: ``16 777 216``."""
-    return f"{number:,}".replace(",", " ")
+    return f"{number:,}".replace(",", " ") if abs(number) < 2**1024 else whole_text(number)
+
+
+def whole_text(number: object) -> str:
+    """Return `number` as messages show it; one of very many digits, which Python does not write, as ``about 2^N``."""
+    if isinstance(number, int) and abs(number) >= 2**1024:
+        return f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}"
+    return repr(number)
 
 
 def parse_whole(value: object) -> int | None:

@@ -234,6 +234,17 @@ class StopExpression(_Spec, frozen=True):
     condition: str
     min_tick: int = 0
 
+    def __post_init__(self) -> None:
+        """Make values plain.
+
+        Raises:
+            SpecError: The condition is no text.
+        """
+        _Spec.__post_init__(self)
+        if not isinstance(self.condition, str):
+            place = Place(table=("run", "stop"), key="condition")
+            raise SpecError([Problem(place=place, wrong="not a text", came=repr(self.condition))])
+
 
 class RunSettings(_Spec, frozen=True):
     """Length, number and order of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds.
@@ -257,6 +268,9 @@ class RunSettings(_Spec, frozen=True):
         """
         _Spec.__post_init__(self)
         self._make_word("order", RunOrder)
+        if not isinstance(self.stop, StopSpec | StopExpression | None):
+            place, hint = Place(table=("run",), key="stop"), "write StopExpression(condition=...)"
+            raise SpecError([Problem(place=place, wrong="not a stop condition", came=repr(self.stop), hint=hint)])
         if isinstance(self.stop, StopExpression):
             from henad_web.explore.conditions import read_condition  # noqa: PLC0415 - conditions need these types
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from henad_web.errors import ModelMismatchError, PlanError
+from henad_web.errors import ModelMismatchError, PlanError, SpecError
 from henad_web.explore.plan import Plan
 from henad_web.explore.spec import (
     ActionSpec,
@@ -15,6 +17,7 @@ from henad_web.explore.spec import (
     ReducerSpec,
     RunSettings,
     SeedSettings,
+    StopExpression,
     StopSpec,
     SweepSpec,
 )
@@ -261,3 +264,37 @@ def test_every_problem_is_reported_at_once_in_the_order_of_the_spec_s_tables() -
         actions=(ActionSpec(id="plse", tick=1),),
     )
     assert [problem.place.table[0] for problem in problems] == ["run", "measure", "action", "set", "block", "block"]
+
+
+@pytest.mark.parametrize("digits", [30, 5000])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_of_any_length_are_refused_in_words(digits: int, sign: int) -> None:
+    number = sign * 10**digits
+    came = str(number) if digits == 30 else f"about {'-' * (sign < 0)}2^16609"
+    specs: tuple[dict[str, object], ...] = (
+        {"seeds": SeedSettings(root=number)},
+        {"run": RunSettings(steps=number)},
+        {"run": RunSettings(warmup=number)},
+        {"run": RunSettings(stop=StopSpec(column="Alive", comparison="<", threshold=1.0, min_tick=number))},
+        {"seeds": SeedSettings(list=(number,))},
+        {"actions": (ActionSpec(id="pulse", tick=number),)},
+    )
+    for spec in specs:
+        assert came in {problem.came for problem in problems_of(**spec)}  # type: ignore[arg-type]
+    if sign > 0:
+        assert problems_of(run=RunSettings(replicates=number))[0].place.key == "replicates"
+    else:
+        for told in problems_of(run=RunSettings(replicates=number), measure=MeasureSettings(stats_every=number)):
+            assert told.came == came
+    assert only_problem(block(vary("rate", values(0.1)), design="lhs", samples=2, seed=number)).came == came
+    measure = MeasureSettings(stats_every=10**digits, series_every=10**digits + sign)
+    assert only_problem(measure=measure).place.key == "series_every"
+
+
+def test_a_stop_that_is_none_is_refused_where_it_is_made() -> None:
+    wrong: Any = "Alive <= 0"
+    with pytest.raises(SpecError, match=r"\[run\] stop: not a stop condition, got 'Alive <= 0'; write StopExpression"):
+        RunSettings(stop=wrong)
+    number: Any = 5
+    with pytest.raises(SpecError, match=r"\[run.stop\] condition: not a text, got 5"):
+        StopExpression(condition=number)

@@ -154,3 +154,36 @@ def test_long_data_hash_like_their_bytes(data: bytes, more: int) -> None:
 def test_data_of_several_pieces_hash_like_their_bytes() -> None:
     long = bytes(number * number % 251 for number in range(200_003))
     assert fnv1a64(long) == plain_fnv(long)
+
+
+WIDE = """\
+[[block]]
+design = "table"
+table_text = '''
+rule,level,offset,share
+a,-1e300,-9223372036854775808,0.1
+"long, and with a comma",0.1,9223372036854775807,-0
+é,5e-324,7,3
+a,1,0,2
+'''
+[[block]]
+design = "lhs"
+samples = 9
+factors = [
+  { param = "rule", values = ["one", "two, which is longer", "é"] },
+  { param = "level", range = { min = -1, max = 1 } },
+  { param = "offset", range = { min = -9223372036854775808, max = 9223372036854775807 } },
+]
+[[block]]
+factors = [
+  { param = "level", range = { min = -0.5, max = 0.5, step = 0.1 } },
+  { param = "offset", range = { min = -5, max = 5, step = 5 } },
+]
+"""
+
+
+@pytest.mark.parametrize("piece", [1, 300, 1 << 17])
+def test_values_of_every_width_hash_like_the_plain_definition(piece: int) -> None:
+    plan = wide_values.plan_of(WIDE)
+    with mock.patch.object(plan_hash, "_PIECE_BYTES", piece):
+        assert plan.plan_hash == plain_hash(plan)
