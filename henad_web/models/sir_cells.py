@@ -68,11 +68,14 @@ class SirCells:
 
     @property
     def heap_bytes(self) -> int:
-        """Bytes the buffers hold, with the largest positions and draws that a step may need on top."""
+        """Bytes the buffers hold, with the most that a step needs on top: where every cell draws (measured)."""
         words = (self._columns, self._pair, self._code, self._shifted)
         buffers = sum(array.nbytes for array in (self._spread, self._open, self._ill, self._row_starts, *words))
-        a_drawing_cell = 2 * np.dtype(np.intp).itemsize + 2 * np.dtype(np.uint32).itemsize
-        return int(buffers + a_drawing_cell * self._width * self._ill.shape[0])
+        # Positions of the drawing and of the exposed cells; their draws, those compared, and limits; two flags.
+        a_drawing_cell = 2 * np.dtype(np.intp).itemsize + 3 * np.dtype(np.uint32).itemsize + 2
+        a_row = 4 * np.dtype(np.uint64).itemsize  # where its draws start and end, how many there are, its stream
+        height = self._ill.shape[0]
+        return int(buffers + (a_drawing_cell * self._width + a_row) * height)
 
     @property
     def grid(self) -> NDArray[np.uint8]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -287,3 +288,16 @@ def test_a_state_says_what_it_holds() -> None:
     assert state.population == 128 * 128
     assert state.parallel_jobs == 2
     assert state.heap_bytes == SirCells(grid_of(state) == 1).heap_bytes + chunk_factors(128).nbytes
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 10_000), (2, 10_000), (10_000, 1), (200, 200)])
+def test_a_run_takes_the_memory_it_says(width: int, height: int) -> None:
+    params = {"grid_width": width, "grid_height": height, "infection_rate": 0.9, "initial_infected_pct": 0.5}
+    ENTRY.build(params, 3).step(3)  # what is made once a process is no run's
+    tracemalloc.start()
+    state = ENTRY.build(params, 3)
+    tracemalloc.reset_peak()
+    state.step(3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= state.heap_bytes <= 1.5 * peak
