@@ -202,16 +202,16 @@ class _Groups:
             return
         is_first = np.concatenate([[ids[0] != self._id], ids[1:] != ids[:-1]])
         firsts = np.flatnonzero(np.concatenate([[True], is_first[1:]]))
-        counts = np.diff(np.append(firsts, len(ids)))
+        counts = np.diff(np.append(firsts, len(ids))).astype(np.intp)
         before = 0 if is_first[0] else self._rows
-        place = np.arange(len(ids)) - np.repeat(firsts, counts)
+        place = np.arange(len(ids), dtype=np.int64) - np.repeat(firsts, counts)
         place[: counts[0]] += before
         previous = np.concatenate([[-1 if is_first[0] else self._tick], ticks[:-1]])
         previous[firsts[1:]] = -1
         is_regular = np.logical_and.reduceat(self._fits(place, ticks, previous), firsts)
         lasts = np.append(firsts[1:], len(ids)) - 1
-        starts = (ids[firsts], counts, ticks[lasts], is_regular.astype(np.int64), rows.starts[firsts], rows.ends[lasts])
-        self._parts.append(starts)
+        columns = (counts.astype(np.int64), ticks[lasts], is_regular.astype(np.int64))
+        self._parts.append((ids[firsts], *columns, rows.starts[firsts], rows.ends[lasts]))
         self._id, self._rows, self._tick = int(ids[-1]), int(place[-1]) + 1, int(ticks[-1])
 
     def _fits(self, place: Ints, ticks: Ints, previous: Ints) -> NDArray[np.bool_]:
