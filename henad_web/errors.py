@@ -225,7 +225,7 @@ class StatsShapeError(HenadError):
 
 def _name_text(name: object) -> str:
     # The text of any object may hold its address, another in each run.
-    return str(name) if isinstance(name, (str, int, float)) else f"a {type(name).__name__}"
+    return str(name) if isinstance(name, (str, int, float)) else f"a name of type {type(name).__name__}"
 
 
 class StateValueError(HenadError):

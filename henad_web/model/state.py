@@ -86,7 +86,7 @@ def checked_count(name: str, value: object) -> int:
 
 def _shown(value: object) -> str:
     if not (value is None or isinstance(value, (str, bytes, numbers.Number, np.generic))):
-        return f"a {type(value).__name__}"  # its text may hold an address, another in each run
+        return f"a value of type {type(value).__name__}"  # its text may hold an address, another in each run
     try:
         text = repr(value)
     except Exception as error:  # an integer past 4,300 digits has no text, and a class of the model may do anything

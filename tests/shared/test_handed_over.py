@@ -23,6 +23,7 @@ from henad_web.model.actions import Action
 from henad_web.model.params import choice
 from henad_web.model.stats import Stat
 from henad_web.results.verifying import verify_results
+from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.toy_models import GREY, Toy, entry_of, toy_spec
 
@@ -32,9 +33,15 @@ def rows_of(files: dict[str, bytes]) -> list[dict[str, str]]:
 
 
 def read_back(entry: hw.ModelEntry, files: dict[str, bytes]) -> list[dict[str, str]]:
-    """Return the rows of `files` once they have been opened, verified and gone on with."""
+    """Return the rows of `files` once they have been opened, verified and gone on with, without the last of them."""
     results = hw.ResultSet.from_files(files, models=hw.ModelSet([entry]))
     assert verify_results(results, runs=99).is_equal
+    cut = b"".join(files["runs.csv"].splitlines(keepends=True)[:-1])
+    killed = files["manifest.json"].replace(b'"status": "complete"', b'"status": "running"')
+    host = Host(PumpedTarget())
+    for left in (files, {**files, "runs.csv": cut, "manifest.json": killed}):
+        resumed = host.record(hw.SweepRun.resume_files(entry, left, target=host.target))
+        assert hw.masked(resumed.files or {}) == hw.masked(files)
     return rows_of(files)
 
 
@@ -166,7 +173,7 @@ WRONG_STATS: list[tuple[Any, str]] = [
     ([1.0, 2.0], "are no dict at tick 0: expected A, B, got list"),
     ("AB", "are no dict at tick 0: expected A, B, got str"),
     ({"A": 1.0, 3: 2.0}, "expected A, B, got A, 3"),
-    ({"A": 1.0, object(): 2.0}, "expected A, B, got A, a object"),
+    ({"A": 1.0, object(): 2.0}, "expected A, B, got A, a name of type object"),
     ({"A": 1.0, "B\ud800": 2.0}, "expected A, B, got A, B"),
 ]
 
