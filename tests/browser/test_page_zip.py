@@ -105,7 +105,7 @@ def test_what_is_no_result_set_is_refused_in_words(sweeps: SweepPage, content: b
 
 
 def test_a_zip_without_series_says_so_and_shows_its_rows(sweeps: SweepPage) -> None:
-    text = SMALL_LIFE.replace("steps = 40", "steps = 4000")  # long enough to be seen before and after
+    text = SMALL_LIFE.replace("steps = 40", "steps = 10000")  # long enough to be paused before the last run
     files = native_files(text)
     del files["series.csv"]
     sweeps.open_zip(pack(files))
@@ -118,6 +118,11 @@ def test_a_zip_without_series_says_so_and_shows_its_rows(sweeps: SweepPage) -> N
     )
     listen_to_state(sweeps)
     sweeps.button("Finish the rest").click()
+    sweeps.button("Pause").click()
+    sweeps.expect_phase("paused")
+    sweeps.rows.locator("button", has_text="3").click()
+    expect(sweeps.chart_caption).to_contain_text("there is no series.csv among the results.")
+    sweeps.button("Resume").click()
     sweeps.expect_phase("ended")
     expect(sweeps.rows.locator("button")).to_have_text(["3", "2", "1", "0"])
     expect(sweeps.page.locator("#rows-count")).to_have_text("4")
