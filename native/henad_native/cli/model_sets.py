@@ -16,10 +16,7 @@ from henad_native.cli.errors import BadOption
 from henad_web.errors import near_miss
 from henad_web.model.faults import FAULTS, Phase, fault_of
 
-__all__ = ["FORM", "load_models"]
-
-FORM = "FILE.py or MODULE, with :NAME where it holds several"
-"""What ``--models`` takes."""
+__all__ = ["load_models"]
 
 
 def load_models(name: str | None) -> hw.ModelSet:
