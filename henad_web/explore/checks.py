@@ -78,7 +78,8 @@ def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
             problems.add(table, "list", wrong, came=whole_text(seed), hint="remove one of them")
     replicates = spec.run.replicates
     if len(seeds) != replicates:
-        came = f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'} for {grouped(replicates)} replicates"
+        given, asked = ("" if count == 1 else "s" for count in (len(seeds), replicates))
+        came = f"{len(seeds)} seed{given} for {grouped(replicates)} replicate{asked}"
         hint = f"write replicates = {len(seeds)} in [run]" if seeds else "remove the list, or give seeds"
         problems.add(table, "list", "not as many seeds as replicates", came=came, hint=hint)
 

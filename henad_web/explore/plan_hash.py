@@ -196,7 +196,8 @@ def _reader(target: Target, domain: Domain, sample: Rows) -> _Reader:
     if isinstance(domain, SteppedLevels):
         return lambda column: (_tagged(tag, _float_bits(domain.column(column))), None)
     if isinstance(domain, range):
-        start, step = np.array(domain.start % 2**64, np.uint64), np.array(domain.step, np.uint64)
+        # A step past 64 bits leads from the only level to nowhere.
+        start, step = (np.array(number % 2**64, np.uint64) for number in (domain.start, domain.step))
         return lambda column: (_tagged(tag, column.astype(np.uint64) * step + start), None)
     if len(domain) > _FEW_LEVELS:
         return lambda column: _met(target, domain, column)

@@ -60,7 +60,7 @@ def _shown(value: object) -> str:
 
 
 class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of the spec's tables. Scalars and arrays of numpy, and lists, become Python's own values and tuples."""
+    """Base of the spec's tables. Numpy's scalars and arrays, lists and ranges become Python's own values and tuples."""
 
     def __post_init__(self) -> None:
         """Make every value plain, which is all that hashes and files can hold."""
@@ -102,7 +102,7 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def _plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return tuple(map(_plain, value))
     return value.item() if isinstance(value, np.generic) else value
 

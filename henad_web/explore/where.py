@@ -38,6 +38,7 @@ FORM = "such as \"rate < 0.5 and (size >= 8 or mode == 'fast')\""
 """What an expression looks like, for messages."""
 
 _COMPARATORS = ("<", "<=", ">", ">=", "==", "!=")
+_JOINING = ("and", "or", "not")
 
 
 def _token(after_the_point: str) -> re.Pattern[str]:
@@ -232,7 +233,9 @@ class _Parser:
         if self._next >= len(self._tokens):
             return WhereError(f"{wanted} is missing at the end", self._length, allowed=self._form)
         token = self._tokens[self._next]
-        return WhereError(f"{wanted} is missing", token.at, came=f"'{token.text}'", allowed=self._form)
+        word = token.text.lower()
+        hint = f"write {word}" if word != token.text and word in _JOINING else None
+        return WhereError(f"{wanted} is missing", token.at, came=f"'{token.text}'", allowed=self._form, hint=hint)
 
     def expect_end(self) -> None:
         if self._next < len(self._tokens):
@@ -292,7 +295,7 @@ class _Parser:
         if self._next >= len(self._tokens):
             raise self._wrong("a name or a value")
         token = self._tokens[self._next]
-        if token.kind == "mark" or token.text in ("and", "or", "not"):
+        if token.kind == "mark" or token.text in _JOINING:
             raise self._wrong("a name or a value")
         self._next += 1
         return _atom_of(token, at)
@@ -317,5 +320,6 @@ def _atom_of(token: _Token, at: int) -> Expression:
     number = float(token.text)
     if not math.isfinite(number):
         raise WhereError("a number too large", at, came=token.text)
-    is_exact = not token.text.isdigit() or int(token.text) == number
-    return Literal(number if is_exact else int(token.text), at)
+    digits = token.text.lstrip("0")  # Python reads no thousands of digits, and zeros before a number may be as many
+    is_exact = not digits.isdigit() or int(digits) == number
+    return Literal(number if is_exact else int(digits), at)

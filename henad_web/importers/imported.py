@@ -24,8 +24,10 @@ class Notes:
     lines: list[str] = field(default_factory=list)
 
     def add(self, note: str) -> None:
-        """Add `note`, one sentence; blanks and control characters become single blanks."""
-        self.lines.append(_one_line(note))
+        """Add `note`, one sentence, once; blanks and control characters become single blanks."""
+        line = _one_line(note)
+        if line not in self.lines:
+            self.lines.append(line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

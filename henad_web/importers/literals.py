@@ -81,15 +81,17 @@ def _chosen(
 ) -> Mapping[str, object] | None:
     body = program.tree.body
     calls, dicts = program.calls_of(_CALL), program.dicts()
+    if name is None and not calls and len(dicts) == 1:
+        name = next(iter(dicts))
     if name in dicts:
+        if len(body) > 1:
+            notes.add(f"Read from the dict '{name}' alone; nothing else of the text was carried over or run.")
         return _literal(program, dicts[name], problems)
     if calls and (name is None or _CALL_NAME.fullmatch(name)):
         call = _chosen_call(calls, name, problems)
         return None if call is None else _arguments(program, call, problems, notes)
     if len(body) == 1 and isinstance(body[0], ast.Expr):
         return _literal(program, body[0].value, problems)
-    if name is None and len(dicts) == 1:
-        return _literal(program, next(iter(dicts.values())), problems)
     known = [*dicts, *(f"{_CALL}#{place + 1}" for place in range(len(calls)))]
     allowed = ", ".join(known) or "none, it assigns no dict to a name"
     hint = None if name is None else near_miss(name, known)

@@ -221,7 +221,7 @@ class PythonProgram:
             if not first <= node.lineno <= last:
                 continue
             match node:
-                case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=str(key)))]) if isinstance(value, dict):
+                case ast.Assign([ast.Subscript(ast.Name(), ast.Constant(str(key)))]) if isinstance(value, dict):
                     value[key] = self.value(node.value)
                     self.notes.add(f"Line {node.lineno} sets '{key}' of '{name}', which was taken.")
                 case _:
@@ -293,14 +293,21 @@ def _changes_of(tree: ast.Module, name: str) -> list[ast.stmt | ast.expr]:
                 changed = targets
             case ast.AugAssign(target=target):
                 changed = [target]
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=called), attr=method)) if method in _CHANGING:
-                found += [node] if called == name else []
+            case ast.Call(func=ast.Attribute(value=part, attr=method)) if method in _CHANGING:
+                found += [node] if _name_of(part) == name else []
                 continue
             case _:
                 continue
-        parts = [each.value for each in changed if isinstance(each, ast.Subscript)]
-        found += [node] if any(isinstance(each, ast.Name) and each.id == name for each in parts) else []
+        parts = [each for each in changed if isinstance(each, ast.Subscript)]
+        found += [node] if any(_name_of(each) == name for each in parts) else []
     return sorted(found, key=lambda node: node.lineno)
+
+
+def _name_of(part: ast.expr) -> str | None:
+    """Return the name of what `part`, such as ``name["key"][0]``, is a part of; None for what has none."""
+    while isinstance(part, ast.Subscript):
+        part = part.value
+    return part.id if isinstance(part, ast.Name) else None
 
 
 def _names_imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

@@ -223,6 +223,7 @@ def test_not_turns_a_condition_over_where_all_values_are_finite(text: str, value
     [
         ("a < 1 and", "a name or a value is missing at the end at character 10"),
         ("a < 1 and b", "no comparator found at character 11"),
+        ("a < 1 Or b > 2", "`and`, `or` or a comparator is missing at character 7"),
         ("(a < 1) + b > 2 and 1 < a", "true or false where a number is needed at character 2"),
         ("(a < 1", "`)` is missing at the end at character 7"),
         ("a < 1 & b > 2 & a", "not a word of an expression at character 7"),

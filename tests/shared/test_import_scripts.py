@@ -196,6 +196,24 @@ def test_a_script_that_cannot_be_carried_over_is_refused_in_words(script: str, w
     assert any(wrong in each for each in refused(script)), refused(script)
 
 
+@pytest.mark.parametrize("change", ["p['level'].append(0.9)", "p['level'][0] = 5", "del p['level'][0]"])
+def test_changes_of_a_part_are_told_and_not_made(change: str) -> None:
+    found = imported(f"p = {{'level': [0.1, 0.2]}}\n{change}\nbatch_run(M, p, max_steps=1)\n")
+    assert found.spec.blocks[0].factors[0].levels == ValueLevels(values=(0.1, 0.2))
+    assert found.notes[0] == f"Line 2 changes 'p' and was not run: {change}."
+
+
+def test_a_dict_of_a_script_is_told_to_be_all_that_was_read() -> None:
+    found = imported("p = {'level': [0.1, 0.2]}\nFixedBatchRunner(M, p, iterations=5)\n")
+    assert found.notes[0] == "Read from the dict 'p' alone; nothing else of the text was carried over or run."
+
+
+def test_what_was_taken_twice_is_told_once() -> None:
+    found = imported("N = 5\nN = 6\nbatch_run(M, {'offset': [N, 1]}, iterations=N, max_steps=1)\n")
+    assert found.notes[0] == "'N' is assigned in lines 1, 2; what line 2 assigns was taken."
+    assert len(found.notes) == 2
+
+
 def test_a_key_given_twice_in_json_is_told_with_both_lines() -> None:
     found = imported('{"parameters": {"offset": [1, 2],\n "offset": [3, 4]},\n"max_steps": 1, "max_steps": 2}')
     assert found.spec.blocks[0].factors[0].levels == ValueLevels(values=(3, 4))

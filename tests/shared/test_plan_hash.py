@@ -54,6 +54,13 @@ def test_a_filtered_block_hashes_like_the_plain_definition() -> None:
     assert plan.plan_hash == plain_hash(plan)
 
 
+def test_a_step_past_64_bits_has_one_level() -> None:
+    plan = wide_values.plan_of(
+        '[[block]]\nfactors = [{ param = "offset", range = { min = -9, max = 9, step = 1e20 } }]\n'
+    )
+    assert plan.plan_hash == plain_hash(plan)
+
+
 def plain_keys(plan: Plan, run_ids: list[int]) -> list[int]:
     """Return the keys of `run_ids`, hashed run by run."""
     return [int(plan.run_key(plan.run(run_id)), 16) for run_id in run_ids]

@@ -93,6 +93,11 @@ def test_a_list_enters_the_plan_hash_by_its_name_and_the_run_keys_by_its_values(
     assert plan_head(by_list).hex() == ended.hex()
 
 
+def test_a_range_is_a_list_of_seeds() -> None:
+    seeds = SeedSettings(list=range(5, 8))  # type: ignore[arg-type]
+    assert seeds == SeedSettings(list=(5, 6, 7))
+
+
 def test_designs_still_draw_from_the_root_beside_a_list() -> None:
     assert listed(*LIST).configs[0] == listed(5).configs[0] != listed(5, root=4).configs[0]
 
@@ -109,7 +114,7 @@ def test_a_list_survives_its_files() -> None:
     ("seeds", "replicates", "told"),
     [
         ((1, 2), 3, "not as many seeds as replicates, got 2 seeds for 3 replicates; write replicates = 2 in [run]"),
-        ((), 1, "not as many seeds as replicates, got 0 seeds for 1 replicates; remove the list, or give seeds"),
+        ((), 1, "not as many seeds as replicates, got 0 seeds for 1 replicate; remove the list, or give seeds"),
         (
             (1, 2, 1),
             3,

@@ -147,6 +147,7 @@ def test_warnings_count_only_what_is_kept() -> None:
         ("", 1, "a name or a value is missing at the end", None),
         ("rate <", 7, "a name or a value is missing at the end", None),
         ("rate < 0.5 size", 12, "`and`, `or` or a comparator is missing", None),
+        ("rate < 0.5 AND size > 1", 12, "`and`, `or` or a comparator is missing", "write and"),
         ("(rate < 0.5", 12, "`)` is missing at the end", None),
         ("rate < 0.5)", 11, "`and`, `or` or a comparator is missing", None),
         ("rate = 0.5", 6, "not a word of an expression", "did you mean '=='?"),
@@ -192,6 +193,12 @@ def test_the_limit_holds_before_the_filter() -> None:
     for ticks, wrong in ((2**15, "the expression keeps no config"), (2**15 + 1, "16 777 728 configs to look at")):
         full = block(vary("size", span(1, 512)), move("pulse", span(1, ticks)))
         assert only_problem(msgspec.structs.replace(full, where="rate > 2")).wrong.startswith(wrong)
+
+
+def test_a_number_may_have_any_zeros_before_it() -> None:
+    zeros = "0" * 5000
+    plan = plan_of(msgspec.structs.replace(GRID, where=f"size > {zeros}1 or size == {zeros}"))
+    assert list(plan.configs) == list(plan_of(msgspec.structs.replace(GRID, where="size > 1")).configs)
 
 
 def test_a_long_chain_is_no_deep_tree() -> None:
