@@ -330,19 +330,26 @@ def main(arguments: list[str] | None = None) -> int:
     seen: dict[str, int] = {}
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         fuzzer = Fuzzer(Path(name), given.seed)
-        for case in range(given.first, given.first + given.cases):
+        for number, case in enumerate(range(given.first, given.first + given.cases), start=1):
             for finding in fuzzer.run(case):
                 *_, last = finding.trace.strip().splitlines()
                 place = [line for line in finding.trace.splitlines() if "henad_" in line and "File" in line][-1:]
                 key = f"{last[:120]} {place[0].strip() if place else ''}"
                 seen[key] = seen.get(key, 0) + 1
                 if seen[key] == 1:
-                    sys.stdout.write(f"{finding}\n")
+                    _tell(str(finding))
+            if number % 500 == 0:
+                _tell(f"{number} of {given.cases} cases, {sum(seen.values())} findings")
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(fuzzer.outcomes.items()))
-    sys.stdout.write(f"{given.cases} cases: {sum(seen.values())} findings of {len(seen)} kinds; {counted}\n")
+    _tell(f"{given.cases} cases: {sum(seen.values())} findings of {len(seen)} kinds; {counted}")
     for key, count in sorted(seen.items(), key=lambda item: -item[1]):
-        sys.stdout.write(f"{count:6} {key}\n")
+        _tell(f"{count:6} {key}")
     return 1 if seen else 0
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
