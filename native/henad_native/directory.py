@@ -182,15 +182,20 @@ class DirectoryStore:
                 self._mine = os.stat(self._directory)
         return self._lines
 
-    def take_over(self, files: Mapping[str, Iterable[bytes]]) -> None:
+    def taking_over(self, files: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
         """Let `files`, two tables and a manifest, take the place of all results that are there, and go on with them.
+
+        Yields:
+            The size of each chunk.
 
         Raises:
             OutputFullError: There is no room; what is there is as before, or a call is enough to finish.
+            TableChangedError: The directory at the path is no longer the one that was opened.
             OutputError: The files cannot be written or replaced; readers find all of the old ones or all of these.
         """
+        self._check_directory()
         self._mend()
-        self.rewrite(files)
+        yield from self.rewriting(files)
 
     def create(self, name: str, header: bytes) -> None:
         """Start the table `name` with `header`; a table this store has started already is started over.

@@ -63,7 +63,7 @@ class OverwritingStore:
         """Make the chunks of each of `tables` its whole content: copied rows are rows of the new sweep, too.
 
         Yields:
-            The size of each chunk that goes where it belongs at once; one that takes the directory over is not cut.
+            The size of each chunk.
         """
         if self._held is None:
             yield from self._directory.rewriting(tables)
@@ -74,7 +74,7 @@ class OverwritingStore:
         if first is None:
             yield from self._held.rewriting({RUNS: runs, SERIES: tables[SERIES]})
         else:
-            self._take_over(self._held, {RUNS: runs, SERIES: tables[SERIES]})
+            yield from self._taking_over(self._held, {RUNS: runs, SERIES: tables[SERIES]})
 
     def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
         """Do all of `rewriting` at once."""
@@ -95,7 +95,8 @@ class OverwritingStore:
             return
         appended, self._appended = self._appended, {}
         tables = {name: [self._held.read(name), *appended.get(name, ())] for name in (RUNS, SERIES)}
-        self._take_over(self._held, tables)
+        for _ in self._taking_over(self._held, tables):
+            pass
 
     def sync(self) -> None:
         """Return once everything written so far would survive a loss of power."""
@@ -145,8 +146,8 @@ class OverwritingStore:
     def _place(self) -> FileStore:
         return self._directory if self._held is None else self._held
 
-    def _take_over(self, held: MemoryStore, tables: Mapping[str, Iterable[bytes]]) -> None:
-        self._directory.take_over({**tables, MANIFEST: [held.read(MANIFEST)]})
+    def _taking_over(self, held: MemoryStore, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
+        yield from self._directory.taking_over({**tables, MANIFEST: [held.read(MANIFEST)]})
         self._held = None
 
 

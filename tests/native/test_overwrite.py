@@ -10,6 +10,7 @@ import pytest
 
 import henad_web as hw
 from henad_native.cli import main
+from henad_web.output import writer
 from tests.native.folders import (
     TARGET,
     TOY,
@@ -233,6 +234,33 @@ def test_runs_of_the_results_that_go_can_be_reused(old: Path, fast_path: Path) -
     without_own(old)
     sweep(TOY, wider, fast_path / "fresh")
     assert masked_in(old) == masked_in(fast_path / "fresh")
+
+
+def test_copied_rows_take_the_place_some_at_a_time(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_PIECE_ROWS", 1)
+    without_own(old)
+    before, run, shares = results_in(old), overwriting(old, toy_spec((7, 4, 1)), reuse=old), set[float]()
+    while run.progress().phase is hw.SweepPhase.PLANNING:
+        run.update(0.0, budget_s=0.0)
+        fraction = run.progress().fraction
+        if fraction is not None and fraction < 1:
+            shares.add(fraction)
+            assert {name: (old / name).read_bytes() for name in before} == before
+    assert len(shares) > 3
+    run.close()
+
+
+def test_a_folder_that_came_in_the_place_of_the_one_that_was_locked_is_left_alone(old: Path) -> None:
+    run = overwriting(old)
+    while run.progress().phase is hw.SweepPhase.PLANNING:
+        run.update(0.0, budget_s=0.0)
+    old.rename(old.with_name("moved"))
+    sweep(TOY, OLD, old)
+    before = files_in(old)
+    *_, last = events_of(run)
+    assert isinstance(last, hw.Failed)
+    assert "results is another folder now" in last.message
+    assert files_in(old) == before
 
 
 def test_a_reuse_that_finds_nothing_is_no_row(old: Path) -> None:
