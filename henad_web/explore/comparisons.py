@@ -1,7 +1,6 @@
 """Comparisons of a sampled value with a number, as stop conditions and the ``first`` reducer write them.
 
-Owns the six comparators, their text form and the text form of a finite threshold. Does not know which columns
-exist.
+Owns the six comparators, their text form, and what a threshold may be. Does not know which columns exist.
 """
 
 from __future__ import annotations
@@ -12,13 +11,11 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
-import numpy as np
+from henad_web.model.decimals import f64_from_text
 
-__all__ = ["Comparison", "parse_comparison", "parse_threshold", "threshold_text"]
+__all__ = ["Comparison", "parse_comparison", "parse_threshold"]
 
 _COMPARATOR_RUN = re.compile(r"[<>=!]+")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_WHOLE_LIMIT = 1e15
 
 
 class Comparison(StrEnum):
@@ -59,20 +56,12 @@ def parse_threshold(text: str) -> float:
         ValueError: `text` is not a decimal number, or is not finite.
     """
     trimmed = text.strip()
-    if not _NUMBER.fullmatch(trimmed):
+    number = f64_from_text(trimmed)
+    if number is None:
         raise ValueError(f"'{trimmed}' is not a number")
-    # A negative zero would hash apart from zero and be written as zero.
-    number = float(trimmed) + 0.0
     if not math.isfinite(number):
         raise ValueError(f"'{trimmed}' is not a finite number")
     return number
-
-
-def threshold_text(number: float) -> str:
-    """Return the shortest positional text of a finite `number`: ``10``, ``0.25``; -0 is ``0``."""
-    if number == int(number) and abs(number) < _WHOLE_LIMIT:
-        return str(int(number))
-    return np.format_float_positional(number, unique=True, trim="-")
 
 
 def parse_comparison(text: str) -> tuple[str, Comparison, float]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from henad_web.errors import ProblemList
 from henad_web.explore.columns import names_a_statistic
-from henad_web.explore.comparisons import Comparison, parse_comparison, threshold_text
+from henad_web.explore.comparisons import Comparison, parse_comparison
 from henad_web.explore.spec import StopExpression, StopSpec
 from henad_web.explore.spelling import comparator_hint
 from henad_web.explore.table_reader import kind_of
@@ -32,6 +32,7 @@ from henad_web.explore.where import (
     WhereError,
     parse_expression,
 )
+from henad_web.model.decimals import f64_text
 
 __all__ = ["CompoundStop", "column_text", "condition_text", "parse_condition", "read_condition", "understood_stop"]
 
@@ -92,7 +93,7 @@ def condition_text(stop: StopSpec | StopExpression) -> str:
     """Return the text of `stop` that `parse_condition` reads back."""
     if isinstance(stop, StopExpression):
         return stop.condition
-    return f"{stop.column} {stop.comparison} {threshold_text(stop.threshold)}"
+    return f"{stop.column} {stop.comparison} {f64_text(float(stop.threshold))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +252,7 @@ def _text(tree: Expression, least: int = _OR) -> str:
         case Name(name, _):
             text, tightness = column_text(name), _ATOM
         case Literal(value, _):
-            text, tightness = threshold_text(float(value)), _ATOM
+            text, tightness = f64_text(float(value)), _ATOM
     return text if tightness >= least else f"({text})"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,10 @@ __all__ = ["PlannedFactor", "planned_factors", "repeated_configs", "repeated_lev
 _FEW = 5
 """Levels that are shown one by one."""
 
-_MOST_CONFIGS = 1 << 14
-"""Configs of a block that are compared with each other, some milliseconds; of more, only what must repeat counts."""
+_MOST_COMPARED = 1 << 14
+"""Configs of a block, or levels of a range, that are compared with each other, some milliseconds.
+
+Of more configs only what must repeat counts, of more levels those that are nearest to each other."""
 
 _MEANT_TO_DIFFER = (DesignKind.ZIP, DesignKind.RANDOM, DesignKind.LHS, DesignKind.SOBOL)
 """Designs whose configs are compared. Those of a factorial repeat with its levels, those of a saltelli or morris design
@@ -89,19 +91,29 @@ def repeated_levels(position: int, block: ResolvedBlock) -> Iterator[RepeatedLev
         repeated = _repeated_in(domain)
         if repeated:
             (value, times), *more = repeated
-            yield RepeatedLevel(position, target.column, _value_text(target, value), times, len(more))
+            is_least = not isinstance(domain, tuple) and _values_of(domain) > _MOST_COMPARED
+            yield RepeatedLevel(position, target.column, _value_text(target, value), times, len(more), is_least)
 
 
 def _repeated_in(domain: Domain) -> list[tuple[ParamValue, int]]:
-    if isinstance(domain, tuple):
-        return [(value, times) for value, times in Counter(domain).items() if times > 1]
-    if not isinstance(domain, SteppedLevels):
+    if not isinstance(domain, tuple | SteppedLevels | DecimalLevels):
         return []
-    largest = np.float32(max(abs(domain.low), abs(domain.last)))
-    if domain.count < 2 or domain.step >= float(np.spacing(largest)):
-        return []
-    found, times = np.unique(domain.column(np.arange(domain.count)), return_counts=True)
-    return [(float(value), count) for value, count in zip(found, times.tolist(), strict=True) if count > 1]
+    levels = domain if isinstance(domain, tuple) else _nearest_levels(domain)
+    return [(value, times) for value, times in Counter(levels).items() if times > 1]
+
+
+def _nearest_levels(domain: SteppedLevels | DecimalLevels) -> Sequence[float]:
+    """Return the levels to compare: none where a step is no shorter than the distance of two numbers."""
+    count, low, high = len(domain), abs(domain[0]), abs(domain[len(domain) - 1])
+    if isinstance(domain, SteppedLevels):
+        step, distance = domain.step, float(np.spacing(np.float32(max(low, high))))
+    else:
+        step, distance = domain.step / domain.unit, math.ulp(max(low, high))
+    if step >= distance:
+        return ()
+    # Numbers stand furthest apart, and steps nearest to each other, where both are largest.
+    end = count if high >= low else min(count, _MOST_COMPARED)
+    return [domain[place] for place in range(max(end - _MOST_COMPARED, 0), end)]
 
 
 def repeated_configs(position: int, block: ResolvedBlock) -> RepeatedConfigs | None:
@@ -109,7 +121,7 @@ def repeated_configs(position: int, block: ResolvedBlock) -> RepeatedConfigs | N
     count = block.design.config_count
     if block.kind not in _MEANT_TO_DIFFER or count < 2:
         return None
-    if count > _MOST_CONFIGS:
+    if count > _MOST_COMPARED:
         most = math.prod(_values_of(domain) for domain in block.design.domains)
         return RepeatedConfigs(position, count, int(count - most), is_least=True) if most < count else None
     keys = np.zeros(count, np.uint64)

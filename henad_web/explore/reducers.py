@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from henad_web.explore.comparisons import Comparison, parse_comparison, threshold_text
+from henad_web.explore.comparisons import Comparison, parse_comparison
+from henad_web.model.decimals import f64_text
 
 __all__ = [
     "DEFAULT_KINDS",
@@ -22,7 +23,7 @@ __all__ = [
 
 KIND_FORMS = "final, min, max, mean, argmax, argmin, first<=NUMBER, mean@START..END"
 
-_WINDOW = re.compile(r"mean@\s*(\d+)\s*\.\.\s*(\d+)", re.ASCII)
+_WINDOW = re.compile(r"mean@\s*0*(\d{1,99})\s*\.\.\s*0*(\d{1,99})", re.ASCII)
 _LAST_TICK = 2**64 - 1
 
 
@@ -65,7 +66,7 @@ class Reduction:
     def text(self) -> str:
         """The canonical text: what files call it and what hashes see."""
         if self.kind is Kind.FIRST and self.comparison is not None:
-            return f"first{self.comparison}{threshold_text(self.threshold)}"
+            return f"first{self.comparison}{f64_text(self.threshold)}"
         if self.kind is Kind.WINDOW:
             return f"mean@{self.start}..{self.end}"
         return self.kind.value

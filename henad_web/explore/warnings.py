@@ -121,6 +121,7 @@ class RepeatedLevel:
         value: The level, as tables show it.
         times: How often it stands.
         more: How many other levels of the factor stand more than once.
+        is_least: Whether there may be more of them.
     """
 
     block: int
@@ -128,11 +129,13 @@ class RepeatedLevel:
     value: str
     times: int
     more: int
+    is_least: bool = False
 
     def __str__(self) -> str:
         """Return the warning as a sentence."""
         levels = "1 more level does" if self.more == 1 else f"{self.more} more levels do"
-        more = f"; {levels} so, too" if self.more else ""
+        least = "at least " if self.is_least else ""
+        more = f"; {least}{levels} so, too" if self.more else ""
         return (
             f"block {self.block}: '{self.factor}' has the level {self.value} {self.times} times, and its configs are "
             f"made as often{more}"

@@ -288,9 +288,9 @@ def f32(
     """Declare a single-precision parameter between `min` and `max`, both included.
 
     Raises:
-        ModelDefinitionError: The bounds are not finite or reversed, or `default` lies outside them.
+        ModelDefinitionError: A number is none, the bounds are not finite or reversed, or `default` lies outside them.
     """
-    single = [f32_from_text(repr(float(number))) for number in (default, min, max)]
+    single = [f32_from_text(repr(number)) for number in _doubles(id, default, min, max)]
     value, low, high = (math.nan if number is None else number for number in single)
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not finite in single precision")
@@ -332,9 +332,9 @@ def f64(
     """Declare a double-precision parameter between `min` and `max`, both included.
 
     Raises:
-        ModelDefinitionError: The bounds are not finite or reversed, or `default` lies outside them.
+        ModelDefinitionError: A number is none, the bounds are not finite or reversed, or `default` lies outside them.
     """
-    value, low, high = (float(number) + 0.0 for number in (default, min, max))
+    value, low, high = _doubles(id, default, min, max)
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not finite")
     kind = ParamKind.F64
@@ -350,6 +350,14 @@ def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
         ModelDefinitionError: A number is not whole, the bounds are reversed or do not fit, or `default` lies outside.
     """
     return _whole(ParamKind.I64, id, label, (default, min, max), (_I64_MIN, _I64_MAX), apply)
+
+
+def _doubles(id: str, *numbers: float) -> list[float]:
+    try:
+        return [float(number) + 0.0 for number in numbers]
+    except (TypeError, ValueError, OverflowError) as error:
+        wrong = "default, min and max are not all numbers that double precision holds"
+        raise ModelDefinitionError(f"parameter '{id}': {wrong}") from error
 
 
 def _whole(

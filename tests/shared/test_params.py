@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from henad_web.errors import ModelDefinitionError, ParamError
 from henad_web.model.decimals import f32_from_text, f32_text
-from henad_web.model.params import Apply, Format, Param, ParamKind, boolean, choice, f32, u32
+from henad_web.model.params import Apply, Format, Param, ParamKind, boolean, choice, f32, f64, u32
 
 RATE = f32("rate", "Rate", 0.3, 0, 1, step=0.01)
 COUNT = u32("count", "Count", 0, 0, 10000)
@@ -255,6 +256,13 @@ def test_a_declaration_that_contradicts_itself_is_refused() -> None:
         f32("x", "X", 0, 0, math.inf)
     with pytest.raises(ModelDefinitionError, match="default"):
         choice("x", "X", ("a",), 1)
+
+
+@pytest.mark.parametrize("kind", [f32, f64])
+@pytest.mark.parametrize("bound", [10**400, "high", None, 1j])
+def test_a_bound_that_is_no_number_is_refused_when_declared(kind: Callable[..., Param], bound: object) -> None:
+    with pytest.raises(ModelDefinitionError, match=r"'x': default, min and max are not all numbers"):
+        kind("x", "X", 0, 0, bound)
 
 
 @pytest.mark.parametrize("options", ["ab", 5, None, (1, 2), {"a", "b"}, b"ab"])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from unittest import mock
 
+import numpy as np
 import pytest
 
 import henad_web as hw
 from henad_web.explore import plan_remarks
+from henad_web.explore.levels import SteppedLevels
 from henad_web.explore.plan import Plan
 from henad_web.explore.spec import BlockSpec, FactorSpec, RunSettings
 from henad_web.model.params import f32, text
+from tests.shared import wide_values
 from tests.shared.schemas import ALL, PULSE, SCHEMA, block, move, plan_of, span, table, values, vary
 
 
@@ -90,6 +94,38 @@ def test_steps_narrower_than_single_precision_make_one_level_of_two() -> None:
     assert plan.blocks[0].factors[1].levels == f"{'a' * 40}..., b"
 
 
+def test_steps_narrower_than_double_precision_do_so_too() -> None:
+    levels = "min = 1e17, max = 100000000000000060, step = 1"
+    plan = wide_values.plan_of(f'[[block]]\nfactors = [{{ param = "level", range = {{ {levels} }} }}]')
+    (warning,) = plan.warnings()
+    assert isinstance(warning, hw.RepeatedLevel)
+    found = wide_values.column(plan, "level")
+    assert (warning.value, warning.times) == ("100000000000000000", found.count(1e17))
+    assert warning.more + 1 == sum(found.count(level) > 1 for level in set(found)) > 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "times"), [("min = -16777216, max = -16000000", 2), ("min = 16000000, max = 16777216", 3)]
+)
+def test_of_a_long_range_only_the_levels_nearest_to_each_other_are_compared(ends: str, times: int) -> None:
+    text = f'[[block]]\nfactors = [{{ param = "share", range = {{ {ends}, step = 0.5 }} }}]'
+    params = (hw.f32("share", "Share", 0.0, -1e9, 1e9),)
+    schema = dataclasses.replace(SCHEMA, params=params, actions=())
+    plan = hw.parse_spec(f'model = "study"\n{text}').spec.plan(schema)
+    looked_at: list[int] = []
+
+    def level(self: SteppedLevels, position: int) -> float:
+        looked_at.append(position)
+        return float(np.float32(self.low + position * self.step))
+
+    with mock.patch.object(SteppedLevels, "__getitem__", level):
+        (warning,) = plan.warnings()
+    assert len(looked_at) < plan_remarks._MOST_COMPARED + 9
+    assert isinstance(warning, hw.RepeatedLevel)
+    assert (warning.times, warning.is_least) == (times, True)
+    assert "; at least " in str(warning)
+
+
 def repeats(*blocks: BlockSpec) -> list[hw.RepeatedConfigs]:
     return [found for found in plan_of(*blocks).warnings() if isinstance(found, hw.RepeatedConfigs)]
 
@@ -128,7 +164,7 @@ def test_of_many_configs_only_those_that_must_repeat_are_counted_and_none_is_dra
     with mock.patch("henad_web.explore.sampled_designs.LhsDesign.draw", side_effect=AssertionError("drawn")):
         assert told(drawn) == ["block 0: at least 1048556 of its 1048576 configs have the values of an earlier one"]
         assert told(block(vary("rate", span(0, 1)), design="lhs", samples=2**20)) == []
-    with mock.patch.object(plan_remarks, "_MOST_CONFIGS", 63):
+    with mock.patch.object(plan_remarks, "_MOST_COMPARED", 63):
         assert repeats(block(vary("size", span(1, 64)), design="random", samples=64)) == []
 
 

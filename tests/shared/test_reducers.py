@@ -48,6 +48,7 @@ def folded(fold: Fold, samples: list[float], *, every: int = 1) -> float | None:
         ("first==-0", "first==0"),
         ("mean@200..600", "mean@200..600"),
         ("mean@ 5 .. 5", "mean@5..5"),
+        ("mean@" + "0" * 5000 + "2..010", "mean@2..10"),
     ],
 )
 def test_a_kind_has_one_canonical_text(text: str, canonical: str) -> None:
