@@ -231,6 +231,7 @@ class Worker:
     folder: Path
     limit_s: float = 0.0
     started: float = 0.0
+    left_out: int = 0
     pid: int = 0
     answer: int = -1
     mutant: Mutant | None = None
@@ -278,12 +279,9 @@ class Worker:
         self.mutant = None
         told = json.loads(text) if text else {"code": -1, "test": "the time" if is_late else "the process died"}
         status = "survived" if told["code"] == 0 else "killed"
-        return {
-            "mutant": str(mutant),
-            "status": status,
-            "by": told["test"] or "an import",
-            "seconds": round(seconds, 2),
-        }
+        by = told["test"] or ("an import" if told["code"] else "nothing")
+        found = {"mutant": str(mutant), "status": status, "by": by, "seconds": round(seconds, 2)}
+        return found | ({"left_out": self.left_out} if self.left_out and status == "survived" else {})
 
     def _clear(self, *, is_gone: bool) -> None:
         """End what the fork has left running: it leads a group of its own."""
@@ -321,7 +319,11 @@ def run_all(
     """Run every mutant that `results` does not hold yet, write each result there, and return those of `mutants`."""
     known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     wanted = {keyed(mutant): mutant for mutant in mutants}
-    done = {result["key"]: result for result in known if result["key"] in wanted}
+    done = {
+        result["key"]: result
+        for result in known
+        if result["key"] in wanted and not (result.get("left_out") and choice.budget_s > result["budget"])
+    }
     todo = [(key, mutant) for key, mutant in wanted.items() if key not in done]
     running: dict[int, str] = {}
     with results.open("a", encoding="utf-8") as report:
@@ -330,14 +332,14 @@ def run_all(
                 result = worker.ended()
                 if result is not None:
                     key = running.pop(place)
-                    done[key] = {"key": key, **result}
+                    done[key] = {"key": key, "budget": choice.budget_s, **result}
                     report.write(json.dumps(done[key]) + "\n")
                     report.flush()
                     if result["status"] != "killed":
-                        say(f"{len(done)}/{len(wanted)} {result['status']}: {result['mutant']}")
+                        say(f"{len(done)}/{len(wanted)} survived: {told(result)}")
                 if worker.mutant is None and todo:
                     running[place], mutant = todo.pop(0)
-                    stages, seconds = choice.stages(mutant)
+                    stages, seconds, worker.left_out = choice.stages(mutant)
                     worker.begin(mutant, stages, 10.0 + 5.0 * seconds)
             time.sleep(0.01)
     return done
@@ -357,8 +359,8 @@ class Choice:
     sizes: dict[str, int]
     budget_s: float
 
-    def stages(self, mutant: Mutant) -> tuple[tuple[list[str], list[str]], float]:
-        """Return the tests that are most of all about `mutant`, then the quickest others, and what they take."""
+    def stages(self, mutant: Mutant) -> tuple[tuple[list[str], list[str]], float, int]:
+        """Return the tests that are most of all about `mutant`, then the quickest others; what they take; the rest."""
         found = self.tests.tests_of(mutant)
         close = sorted(found, key=lambda test: self.sizes[test])[:CLOSE_TESTS]
         others, total = [], sum(self.tests.seconds[test] for test in close)
@@ -366,7 +368,13 @@ class Choice:
             if test not in close and total + self.tests.seconds[test] <= self.budget_s:
                 others.append(test)
                 total += self.tests.seconds[test]
-        return (close, others), total
+        return (close, others), total, len(found) - len(close) - len(others)
+
+
+def told(result: dict[str, Any]) -> str:
+    """Return a survivor in words: its mutant, and how many tests of its line there was no time for."""
+    left_out = result.get("left_out", 0)
+    return f"{result['mutant']}{f' ({left_out} tests left out)' if left_out else ''}"
 
 
 def keyed(mutant: Mutant) -> str:
@@ -389,7 +397,7 @@ def main() -> int:
     tests = map_of(workers[0].folder)
     choice = Choice(tests, tests.sizes(), options.budget)
     results = run_all(mutants, choice, workers, PLACE / "results.jsonl")
-    survivors = [result["mutant"] for result in results.values() if result["status"] == "survived"]
+    survivors = [told(result) for result in results.values() if result["status"] == "survived"]
     killed = len(results) - len(survivors)
     lines = [
         f"{killed} of {len(results)} mutants killed: {100 * killed / max(1, len(results)):.1f} %",

@@ -52,4 +52,6 @@ def test_nothing_is_left_once_every_run_is_done_and_never_less_than_nothing() ->
 
 def test_a_time_past_the_longest_duration_reads_as_none() -> None:
     assert remaining_time(2.0, 2**64 - 1, 1, ()) is None
+    assert remaining_time(1.0, 2**64, 1, ()) is None
+    assert remaining_time(1.0, 2**63, 1, ()) == 2.0**63
     assert remaining_time(1e300, 10**400, 1, ()) is None

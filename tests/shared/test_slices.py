@@ -58,3 +58,10 @@ def test_a_slice_that_was_cut_short_teaches_the_pace_but_does_not_grow() -> None
     slice_size.adapt(0.0001, taken=10)
     assert slice_size.steps == 64
     assert slice_size.pace_s == pytest.approx(0.00001)
+
+
+def test_the_very_first_step_teaches_the_pace() -> None:
+    size = SliceSize(FRAME_SLICE_TARGET_S)
+    assert (size.steps, size.pace_s) == (1, 0.0)
+    size.adapt(0.5)
+    assert size.pace_s == 0.5

@@ -201,7 +201,9 @@ def test_finished_runs_that_wait_count_in_the_time_left(clock: ManualClock) -> N
     run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
     bench.pump()
     clock.advance(12.0)
-    bench.end([0, 3, 2])
+    bench.end([2])
+    assert run.progress().remaining is None, "no run is written yet"
+    bench.end([0, 3])
     progress = run.progress()
     assert (progress.runs_done, progress.runs_waiting, progress.runs_total) == (1, 2, 8)
     assert progress.remaining == pytest.approx(12.0 * 5 / 3)
