@@ -209,6 +209,15 @@ def test_finished_runs_that_wait_count_in_the_time_left(clock: ManualClock) -> N
     assert progress.remaining == pytest.approx(12.0 * 5 / 3)
 
 
+def test_each_command_wakes_the_runner_once(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, woken = Bench(clock), []
+    monkeypatch.setattr(PumpedRunner, "notify", lambda runner: woken.append(runner))
+    run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
+    for command, count in ((run.pause, 1), (run.pause, 1), (run.resume, 2), (run.resume, 2), (run.abort, 3)):
+        command()
+        assert len(woken) == count, command.__name__
+
+
 def test_the_ticks_that_lanes_report_are_listed(clock: ManualClock) -> None:
     bench = Bench(clock)
     bench.pump()
