@@ -298,8 +298,9 @@ def _changes_of(tree: ast.Module, name: str) -> list[ast.stmt | ast.expr]:
                 continue
             case _:
                 continue
-        parts = [each for each in changed if isinstance(each, ast.Subscript)]
-        found += [node] if any(_name_of(each) == name for each in parts) else []
+        # What stands in brackets is only looked at: `other[name[0]] = 1` changes another value.
+        parts = [each for target in changed for each in ast.walk(target) if isinstance(each, ast.Subscript)]
+        found += [node] if any(_name_of(each) == name for each in parts if not isinstance(each.ctx, ast.Load)) else []
     return sorted(found, key=lambda node: node.lineno)
 
 

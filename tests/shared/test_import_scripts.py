@@ -196,11 +196,18 @@ def test_a_script_that_cannot_be_carried_over_is_refused_in_words(script: str, w
     assert any(wrong in each for each in refused(script)), refused(script)
 
 
-@pytest.mark.parametrize("change", ["p['level'].append(0.9)", "p['level'][0] = 5", "del p['level'][0]"])
+@pytest.mark.parametrize(
+    "change", ["p['level'].append(0.9)", "p['level'][0] = 5", "del p['level'][0]", "x, p['level'] = (0, 1)"]
+)
 def test_changes_of_a_part_are_told_and_not_made(change: str) -> None:
     found = imported(f"p = {{'level': [0.1, 0.2]}}\n{change}\nbatch_run(M, p, max_steps=1)\n")
     assert found.spec.blocks[0].factors[0].levels == ValueLevels(values=(0.1, 0.2))
     assert found.notes[0] == f"Line 2 changes 'p' and was not run: {change}."
+
+
+def test_what_only_names_a_value_changes_nothing_of_it() -> None:
+    found = imported("p = {'level': [0.1, 0.2]}\nother[p['level'][0]] = p['level'][1]\nbatch_run(M, p, max_steps=1)\n")
+    assert len(found.notes) == 1
 
 
 def test_a_dict_of_a_script_is_told_to_be_all_that_was_read() -> None:
