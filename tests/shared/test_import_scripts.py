@@ -210,6 +210,12 @@ def test_what_only_names_a_value_changes_nothing_of_it() -> None:
     assert len(found.notes) == 1
 
 
+def test_a_call_that_is_not_there_is_refused_with_those_that_are() -> None:
+    assert refused("batch_run(M, {'offset': [1]})", "batch_run#2") == [
+        "run.py, top level: no call 'batch_run#2'; allowed: 'batch_run#1' in line 1; name one of them"
+    ]
+
+
 def test_a_dict_of_a_script_is_told_to_be_all_that_was_read() -> None:
     found = imported("p = {'level': [0.1, 0.2]}\nFixedBatchRunner(M, p, iterations=5)\n")
     assert found.notes[0] == "Read from the dict 'p' alone; nothing else of the text was carried over or run."

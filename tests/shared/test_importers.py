@@ -306,6 +306,9 @@ LIMIT, CONDITION = '<timeLimit steps="500"/>\n', "<exitCondition>ticks &gt;= 30<
             'Where a statistic says the same, write [run] stop = { condition = "STATISTIC <= 0" }.',
         ),
         (
+            CONDITION.replace("&gt;=", "&gt;"), 31, "Exit condition 'ticks > 30' became steps = 31.",
+        ),
+        (
             LIMIT + '<timeLimit steps="40"/>', 40,
             "A run ends by the time limit (line 3, 500 ticks) and the time limit (line 4, 40 ticks), whichever comes "
             "first: steps = 40.",

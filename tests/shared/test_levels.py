@@ -245,3 +245,10 @@ def test_levels_read_together_are_those_read_one_by_one(low: float, step: float,
     levels = SteppedLevels(low, step, count, last)
     found = levels.column(np.arange(count, dtype=np.uint32))
     assert [str(level) for level in found.tolist()] == [str(levels[place]) for place in range(count)]
+
+
+def test_a_domain_wider_than_any_double_is_drawn_in_all_of_it() -> None:
+    domain = ContinuousDomain(-1.5e308, 1.5e308, is_double=True)
+    fractions = [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert [domain.at(fraction) for fraction in fractions] == [-1.5e308, -0.75e308, 0.0, 0.75e308, 1.5e308]
+    assert domain.column(np.array(fractions)).tolist() == [domain.at(fraction) for fraction in fractions]

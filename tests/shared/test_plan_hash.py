@@ -54,6 +54,15 @@ def test_a_filtered_block_hashes_like_the_plain_definition() -> None:
     assert plan.plan_hash == plain_hash(plan)
 
 
+@pytest.mark.parametrize("design", ["lhs", "random"])
+def test_draws_of_wide_whole_numbers_hash_like_the_plain_definition(design: str) -> None:
+    ends = f"min = {-(2**62)}, max = {2**63 - 1}"
+    plan = wide_values.plan_of(
+        f'[[block]]\ndesign = "{design}"\nsamples = 9\nfactors = [{{ param = "offset", range = {{ {ends} }} }}]\n'
+    )
+    assert plan.plan_hash == plain_hash(plan)
+
+
 def test_a_step_past_64_bits_has_one_level() -> None:
     plan = wide_values.plan_of(
         '[[block]]\nfactors = [{ param = "offset", range = { min = -9, max = 9, step = 1e20 } }]\n'

@@ -240,6 +240,7 @@ def test_a_written_value_that_single_precision_rounds_is_a_warning() -> None:
         '[[block]]\ndesign = "table"\ntable_text = "share,level\\n1e-1,0.1\\n0.10000000000000000555,7\\n"\n'
     ) == ["parameter 'share': its precision does not hold 0.10000000000000000555, so 0.1 is used"]
     assert warnings(block(ranged("share", 123456789, 123456800), design="lhs", rest="samples = 2")) == [sentence]
+    assert warnings(block(ranged("share", 0, 123456789), design="lhs", rest="samples = 2")) == [sentence]
     assert warnings(block(ranged("share", 0, 123456789, 123456789))) == [sentence]
     assert warnings(block(listed("share", "0.12345678901"))) == [
         "parameter 'share': its precision does not hold 0.12345678901, so 0.12345679 is used"
