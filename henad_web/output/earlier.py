@@ -69,7 +69,6 @@ class EarlierResults:
         ends: Where its tables can be cut to go on with them as they are; None when they are written anew.
         is_own: Whether the rows stand in the folder that the sweep writes to.
         stamp: State of the files when they were read.
-        row_count: Rows that stand in runs.csv, kept or not.
     """
 
     reader: ResultsReader
@@ -78,7 +77,6 @@ class EarlierResults:
     ends: TableEnds | None
     is_own: bool
     stamp: Stamp
-    row_count: int
 
     def check_columns(self, stats: tuple[str, ...], reducers: tuple[str, ...]) -> None:
         """Make sure that the rows have the columns `stats` and `reducers` of the sweep.
@@ -158,7 +156,6 @@ def resumable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: 
         ends=ends,
         is_own=True,
         stamp=stamp,
-        row_count=len(runs.run_ids),
     )
 
 
@@ -190,7 +187,6 @@ def reusable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: b
         ends=None,
         is_own=False,
         stamp=stamp,
-        row_count=len(runs.run_ids),
     )
 
 

@@ -333,8 +333,13 @@ class DirectoryStore:
             pass
 
     def holds(self, name: str) -> bool:
-        """Return whether there is a file `name`."""
-        return self._staged.current(name).is_file()
+        """Return whether there is a file `name`.
+
+        Raises:
+            OutputError: The system does not say.
+        """
+        with self._mapped_errors("read"):
+            return self._staged.current(name).is_file()
 
     def stamp(self) -> Stamp:
         """Return size and time of change of the files of results.

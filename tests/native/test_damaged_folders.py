@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
+from henad_native.cli import main
 from tests.native.folder_fuzzer import Fuzzer
 from tests.native.folders import (
     SIR,
@@ -158,17 +159,40 @@ def test_a_directory_where_a_file_belongs_is_told_in_words(
 def test_a_folder_that_may_not_be_read_is_told_in_words(
     folder: Path, reader: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As ``chmod 000`` leaves it for all but an administrator."""
-    real = Path.open
+    """As ``chmod 000`` leaves it for all but an administrator, and ``chmod 444`` what is in it."""
+    for call in ("open", "stat"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, call, refusing(getattr(Path, call), folder))
+            with pytest.raises(hw.HenadError, match="Permission denied"):
+                reader(folder)
 
-    def refusing(path: Path, *arguments: object, **options: object) -> object:
+
+def refusing(real: Callable[..., object], folder: Path) -> Callable[..., object]:
+    """Return the method `real` of paths, refused to what is in `folder`."""
+
+    def call(path: Path, *arguments: object, **options: object) -> object:
         if path.parent == folder:
             raise PermissionError(13, "Permission denied", str(path))
-        return real(path, *arguments, **options)  # type: ignore[call-overload]
+        return real(path, *arguments, **options)
 
-    monkeypatch.setattr(Path, "open", refusing)
-    with pytest.raises(hw.HenadError, match="Permission denied"):
-        reader(folder)
+    return call
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_path_that_is_none_is_told_in_words(tmp_path: Path, reader: Callable[[Path], None]) -> None:
+    with pytest.raises(hw.HenadError, match="File name too long"):
+        reader(tmp_path / ("n" * 300))
+
+
+def test_commands_tell_of_a_path_that_is_none(
+    tmp_path: Path, fast_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = str(tmp_path / ("n" * 300))
+    spec = fast_path / "spec.toml"
+    spec.write_text(hw.spec_to_toml(SMALL_SIR), encoding="utf-8")
+    for arguments in (["resume", name], ["run", str(spec), "--out", name, "--resume"]):
+        assert main(arguments) == 1
+        assert "File name too long" in capsys.readouterr().err
 
 
 def test_a_folder_that_goes_after_it_was_opened_is_told_in_words(folder: Path) -> None:
