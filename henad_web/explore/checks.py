@@ -49,6 +49,8 @@ def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
         came = f"{whole_text(run.warmup)} + {whole_text(run.steps)}"
         problems.add(("run",), "steps", "warmup + steps is too long", came=came, allowed="at most 2^64 - 1")
     check_timeout(run.timeout_s, problems)
+    cadences = {"stats_every": measure.stats_every, "series_every": measure.series_cadence}
+    long = [key for key, ticks in cadences.items() if ticks > MAX_U64]
     if measure.stats_every < 1:
         came = whole_text(measure.stats_every)
         problems.add(("measure",), "stats_every", "not a cadence", came=came, allowed="at least 1")
@@ -57,6 +59,9 @@ def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
         near = max(measure.series_cadence // measure.stats_every, 1) * measure.stats_every
         came, allowed = whole_text(measure.series_cadence), f"0 for no series, or a multiple such as {whole_text(near)}"
         problems.add(("measure",), "series_every", wrong, came=came, allowed=allowed)
+    elif long:
+        came = whole_text(cadences[long[0]])
+        problems.add(("measure",), long[0], "not a cadence", came=came, allowed="at most 2^64 - 1")
 
 
 def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
@@ -66,12 +71,9 @@ def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
         problems.add(table, "root", "not a seed", came=whole_text(spec.seeds.root), allowed=allowed)
     if seeds is None:
         return
-    if not isinstance(seeds, tuple):
-        problems.add(table, "list", "not a list of seeds", came=repr(seeds), allowed="one seed a replicate")
-        return
     first: dict[int, int] = {}
     for rep, seed in enumerate(seeds):
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_U64:
+        if not 0 <= seed <= MAX_U64:
             problems.add(table, "list", f"entry #{rep + 1} is not a seed", came=whole_text(seed), allowed=allowed)
         elif first.setdefault(seed, rep) != rep:
             wrong = f"entries #{first[seed] + 1} and #{rep + 1} are the same seed, which makes two replicates one"
@@ -162,6 +164,8 @@ def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: Proble
         wrong = None if action.name is None else name_problem(action.name)
         if wrong is not None:
             problems.add(table, "name", f"the name {wrong}")
+        if action.name is not None and not action.name.strip():
+            problems.add(table, "name", "an empty name", hint="leave it out to use the id")
         if action.id not in action_ids:
             known = ", ".join(action_ids) or "none, the model has no actions"
             hint = near_miss(action.id, action_ids)

@@ -17,8 +17,8 @@ from henad_web.errors import ProblemList
 from henad_web.explore.columns import names_a_statistic
 from henad_web.explore.comparisons import Comparison, parse_comparison
 from henad_web.explore.spec import StopExpression, StopSpec
+from henad_web.explore.spec_kinds import kind_of
 from henad_web.explore.spelling import comparator_hint
-from henad_web.explore.table_reader import kind_of
 from henad_web.explore.where import (
     AllOf,
     AnyOf,
@@ -195,7 +195,7 @@ def _flag(tree: Expression) -> Expression:
         case AnyOf(parts, at):
             return AnyOf(tuple(_flattened(AnyOf, map(_flag, parts))), at)
         case Comparisons(first, rest, at):
-            return Comparisons(_number(first), tuple((sign, _number(part)) for sign, part in rest), at)
+            return Comparisons(_side(first), tuple((sign, _side(part)) for sign, part in rest), at)
     hint = "compare it, such as Infected <= 0"
     raise WhereError("no comparator found" if isinstance(tree, Name) else "no comparison", tree.at, hint=hint)
 
@@ -203,6 +203,13 @@ def _flag(tree: Expression) -> Expression:
 def _flattened(kind: type[AllOf | AnyOf], parts: Iterator[Expression]) -> Iterator[Expression]:
     for part in parts:
         yield from part.parts if isinstance(part, kind) else (part,)
+
+
+def _side(tree: Expression) -> Expression:
+    side = _number(tree)
+    # A single comparison's text has no -0, and no comparison tells it from 0; a division does.
+    is_zero = isinstance(side, Negative) and isinstance(side.inner, Literal) and side.inner.value == 0
+    return Literal(0.0, side.at) if is_zero else side
 
 
 def _number(tree: Expression) -> Expression:

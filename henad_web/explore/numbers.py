@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EXACT_LIMIT", "MAX_U64", "grouped", "parse_long_number", "parse_whole", "whole_text"]
+__all__ = ["EXACT_LIMIT", "LARGEST_DOUBLE", "MAX_U64", "grouped", "parse_long_number", "parse_whole", "whole_text"]
 
 MAX_U64 = 2**64 - 1
 """Largest tick, seed and count."""
 
+LARGEST_DOUBLE = 2**1024 - 1
+"""Whole numbers beyond are infinite as doubles, and files hold none; steps of ranges may be past 64 bits."""
+
 EXACT_LIMIT = 2**53
 """A double holds every whole number up to here, and not every one beyond: readers of JSON may round those."""
 
-_SIGNED_DIGITS = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
+_SIGNED_DIGITS = re.compile(r"[+-]?[0-9]{1,309}", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 def grouped(number: int) -> str:
     """Return `number` in groups of three digits: ``16 777 216``."""
-    return f"{number:,}".replace(",", " ") if abs(number) < 2**1024 else whole_text(number)
+    return f"{number:,}".replace(",", " ") if abs(number) <= LARGEST_DOUBLE else whole_text(number)
 
 
 def whole_text(number: object) -> str:
     """Return `number` as messages show it; one of very many digits, which Python does not write, as ``about 2^N``."""
-    if isinstance(number, int) and abs(number) >= 2**1024:
+    if isinstance(number, int) and abs(number) > LARGEST_DOUBLE:
         return f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}"
     return repr(number)
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 import numpy as np
 from msgspec import structs
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError, near_miss
+from henad_web.explore.numbers import whole_text
+from henad_web.explore.spec_kinds import kind_of, wrong_kinds
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -56,19 +58,32 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         more = f", … {len(value)} in all" if len(value) > _MOST_SHOWN else "," if len(value) == 1 else ""
         return f"({', '.join(map(_shown, value[:_MOST_SHOWN]))}{more})"
-    return repr(value)
+    return whole_text(value)
 
 
 class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of the spec's tables. Numpy's scalars and arrays, lists and ranges become Python's own values and tuples."""
+    """Base of the spec's tables. Numpy's scalars and arrays, lists and ranges become Python's own values and tuples.
+
+    Attributes:
+        path: Place of the table in a file, where there is one.
+    """
+
+    path: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Make every value plain, which is all that hashes and files can hold."""
+        """Make every value plain, which is all that hashes and files can hold.
+
+        Raises:
+            SpecError: A value is of another kind than its field.
+        """
         for name in self.__struct_fields__:
             value = getattr(self, name)
             plain = _plain(value)
             if plain is not value:
                 structs.force_setattr(self, name, plain)
+        problems = wrong_kinds(self, self.path)
+        if problems:
+            raise SpecError(problems)
 
     def __repr__(self) -> str:
         """Return the fields that are not at their default, on one line; what is long is cut."""
@@ -87,11 +102,11 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             SpecError: It is none of them.
         """
         value = getattr(self, name)
-        if value not in list(words):
+        if not isinstance(value, str) or value not in list(words):
             problem = Problem(
                 place=Place(key=name),
                 wrong="no such word",
-                came=repr(value),
+                came=repr(value) if isinstance(value, str) else kind_of(value),
                 allowed=", ".join(f"'{word}'" for word in words),
                 hint=near_miss(str(value), list(words)),
             )
@@ -145,9 +160,9 @@ class ValueLevels(_Spec, frozen=True):
 
     def __post_init__(self) -> None:
         """Make values plain, and one value a list of one: a text is never taken apart into its letters."""
+        plain = _plain(self.values)
+        structs.force_setattr(self, "values", plain if isinstance(plain, tuple) else (plain,))
         _Spec.__post_init__(self)
-        if not isinstance(self.values, tuple):
-            structs.force_setattr(self, "values", (self.values,))
 
 
 class RangeLevels(_Spec, frozen=True):
@@ -216,6 +231,8 @@ class BlockSpec(_Spec, frozen=True):
 class StopSpec(_Spec, frozen=True):
     """A condition that ends a run at a sample: ``COLUMN CMP NUMBER``, not before `min_tick`."""
 
+    path = ("run", "stop")
+
     column: str
     comparison: str
     threshold: float
@@ -231,19 +248,10 @@ class StopExpression(_Spec, frozen=True):
         min_tick: First tick at which it may end a run.
     """
 
+    path = ("run", "stop")
+
     condition: str
     min_tick: int = 0
-
-    def __post_init__(self) -> None:
-        """Make values plain.
-
-        Raises:
-            SpecError: The condition is no text.
-        """
-        _Spec.__post_init__(self)
-        if not isinstance(self.condition, str):
-            place = Place(table=("run", "stop"), key="condition")
-            raise SpecError([Problem(place=place, wrong="not a text", came=repr(self.condition))])
 
 
 class RunSettings(_Spec, frozen=True):
@@ -252,6 +260,8 @@ class RunSettings(_Spec, frozen=True):
     `order` changes no result and no file of a finished sweep: it enters no hash. A `stop` that ends in a comparator and
     a number is a `StopSpec`, however it was given: a file cannot tell whether a column is called like an expression.
     """
+
+    path = ("run",)
 
     steps: int = 1000
     warmup: int = 0
@@ -268,9 +278,6 @@ class RunSettings(_Spec, frozen=True):
         """
         _Spec.__post_init__(self)
         self._make_word("order", RunOrder)
-        if not isinstance(self.stop, StopSpec | StopExpression | None):
-            place, hint = Place(table=("run",), key="stop"), "write StopExpression(condition=...)"
-            raise SpecError([Problem(place=place, wrong="not a stop condition", came=repr(self.stop), hint=hint)])
         if isinstance(self.stop, StopExpression):
             from henad_web.explore.conditions import read_condition  # noqa: PLC0415 - conditions need these types
 
@@ -293,6 +300,8 @@ class MeasureSettings(_Spec, frozen=True):
 
     `series_every` None means `stats_every`; a spec read from a file has it resolved.
     """
+
+    path = ("measure",)
 
     stats_every: int = 1
     series_every: int | None = None
@@ -318,6 +327,8 @@ class SeedSettings(_Spec, frozen=True):
         list: The seed of each replicate, the same in every config, instead of a scheme: as many as replicates, 0 to
             2^64 - 1. None follows the scheme. More can be added later, as replicates can.
     """
+
+    path = ("seeds",)
 
     root: int = 0
     scheme: SeedScheme = SeedScheme.COMMON
@@ -358,22 +369,6 @@ class ExecutionSettings(_Spec, frozen=True):
     gpu_memory: int | None = None
 
 
-_TABLES: dict[str, type[_Spec]] = {"run": RunSettings, "measure": MeasureSettings, "seeds": SeedSettings}
-_LISTS: dict[str, type[_Spec]] = {"actions": ActionSpec, "blocks": BlockSpec}
-
-
-def _wrong_types(name: str, values: object, kind: type[_Spec]) -> list[Problem]:
-    found = values if isinstance(values, list | tuple) else [values]
-    hint = "parse_spec takes the whole spec as a mapping"
-    return [
-        Problem(
-            place=Place(key=name), wrong="another type", came=repr(value), allowed=f"hw.{kind.__name__}(…)", hint=hint
-        )
-        for value in found
-        if not isinstance(value, kind)
-    ]
-
-
 class SweepSpec(_Spec, frozen=True):
     """A whole study.
 
@@ -407,12 +402,6 @@ class SweepSpec(_Spec, frozen=True):
             if isinstance(getattr(self, name), ActionSpec | BlockSpec):
                 structs.force_setattr(self, name, (getattr(self, name),))
         _Spec.__post_init__(self)
-        problems = [
-            *(problem for name, kind in _TABLES.items() for problem in _wrong_types(name, [getattr(self, name)], kind)),
-            *(problem for name, kind in _LISTS.items() for problem in _wrong_types(name, getattr(self, name), kind)),
-        ]
-        if problems:
-            raise SpecError(problems)
 
     def plan(self, schema: ModelSchema) -> Plan:
         """Return the plan of this spec over the model that `schema` describes.

@@ -59,7 +59,7 @@ Whole: TypeAlias = Annotated[int, Meta(ge=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 Seed: TypeAlias = Whole | Annotated[str, Meta(pattern=r"^\s*[0-9]{1,20}\s*$")]
 Value: TypeAlias = bool | int | float | str
-LongNumber: TypeAlias = Annotated[str, Meta(pattern=r"^\s*[+-]?[0-9]{16,20}\s*$")]
+LongNumber: TypeAlias = Annotated[str, Meta(pattern=r"^\s*[+-]?[0-9]{16,309}\s*$")]
 KindText: TypeAlias = Annotated[str, Meta(extra_json_schema=_KIND_RULES)]
 _CONDITIONS = ["Infected <= 0", 'Infected <= 0 and not (Recovered < 10 or "Mean age" > 3)']
 ConditionText: TypeAlias = Annotated[

@@ -55,8 +55,9 @@ from henad_web.explore.spec_form import (
     StopForm,
     keys_of,
 )
+from henad_web.explore.spec_kinds import VALUE, kind_of
 from henad_web.explore.spelling import comparator_hint, meant
-from henad_web.explore.table_reader import TableReader, kind_of
+from henad_web.explore.table_reader import TableReader
 
 __all__ = ["ParsedDocument", "ReadTable", "parse_document", "parse_spec_document"]
 
@@ -155,9 +156,8 @@ def _fixed(top: TableReader) -> tuple[tuple[str, SpecValue], ...]:
         if isinstance(value, bool | int | float | str):
             fixed.append((str(name), value))
         else:
-            allowed = "a number, true or false, or a text"
             hint = "what varies belongs in the factors of a [[block]]" if isinstance(value, list) else None
-            top.problems.add(("set",), name, "not a value", came=kind_of(value), allowed=allowed, hint=hint)
+            top.problems.add(("set",), name, VALUE[0], came=kind_of(value), allowed=VALUE[1], hint=hint)
     return tuple(fixed)
 
 

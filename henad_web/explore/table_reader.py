@@ -12,29 +12,14 @@ from typing import TypeVar
 
 from henad_web.errors import ProblemList
 from henad_web.explore.factors import TablePath
-from henad_web.explore.numbers import MAX_U64, parse_long_number, parse_whole
+from henad_web.explore.numbers import LARGEST_DOUBLE, MAX_U64, parse_long_number, parse_whole
+from henad_web.explore.spec_kinds import FLAG, NUMBER, TEXT, TOO_LARGE, WHOLE, kind_of
 from henad_web.explore.spelling import meant, number_hint, whole_hint
 
-__all__ = ["TableReader", "kind_of"]
+__all__ = ["TableReader"]
 
 _SEED_FORM = "a whole number or a text of digits, 0 to 2^64 - 1"
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def kind_of(value: object) -> str:
-    """Return `value` with its kind in words, as a message shows it: ``the text '12'``, ``the number 1.5``."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        shown = value if len(value) <= 40 else f"{value[:40]}..."
-        return f"the text {shown!r}"
-    if isinstance(value, int | float):
-        return f"the number {value!r}"
-    if value is None:
-        return "null"
-    if isinstance(value, Mapping):
-        return "a table"
-    return "a list" if isinstance(value, list | tuple) else f"a value of kind {type(value).__name__}"
 
 
 class TableReader:
@@ -122,16 +107,14 @@ class TableReader:
         number = self.optional_whole(key, least=least)
         return default if number is None else number
 
-    def optional_whole(
-        self, key: str, *, least: int = 0, multiple_of: int = 1, allowed: str = "a whole number, 0 to 2^64 - 1"
-    ) -> int | None:
+    def optional_whole(self, key: str, *, least: int = 0, multiple_of: int = 1, allowed: str = WHOLE[1]) -> int | None:
         """Return the whole number of `key` as `whole` does, None when it is missing or wrong."""
         if key not in self._table:
             return None
         value = self._table[key]
         if isinstance(value, bool) or not isinstance(value, int):
             hint = whole_hint(key, value, least=least, multiple_of=multiple_of)
-            self.wrong(key, "not a whole number", allowed=allowed, hint=hint)
+            self.wrong(key, WHOLE[0], allowed=allowed, hint=hint)
             return None
         if not 0 <= value <= MAX_U64:
             self.wrong(key, "below 0" if value < 0 else "too large", allowed=allowed)
@@ -162,7 +145,7 @@ class TableReader:
         return tuple(found)
 
     def number(
-        self, key: str, *, least: float | None = None, allowed: str = "a number", takes_long_texts: bool = False
+        self, key: str, *, least: float | None = None, allowed: str = NUMBER[1], takes_long_texts: bool = False
     ) -> float | int | None:
         """Return the number of `key` as it came, None when it is missing or wrong.
 
@@ -179,10 +162,10 @@ class TableReader:
         if long_number is not None:
             value = long_number
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.wrong(key, "not a number", allowed=allowed, hint=number_hint(key, value, least))
+            self.wrong(key, NUMBER[0], allowed=allowed, hint=number_hint(key, value, least))
             return None
-        if isinstance(value, int) and abs(value) > MAX_U64:
-            self.wrong(key, "a number too large", allowed="at most 2^64 - 1")
+        if isinstance(value, int) and abs(value) > (LARGEST_DOUBLE if takes_long_texts else MAX_U64):
+            self.wrong(key, TOO_LARGE[0], allowed=TOO_LARGE[1])
             return None
         return value
 
@@ -194,7 +177,7 @@ class TableReader:
             words |= {"false": "false", "no": "false", "off": "false", "0": "false"}
             word = words.get(str(value).lower())
             hint = None if word is None else f"write {key} = {word}"
-            self.wrong(key, "neither true nor false", allowed="true or false, without quotes", hint=hint)
+            self.wrong(key, FLAG[0], allowed=FLAG[1], hint=hint)
             return default
         return value
 
@@ -206,7 +189,7 @@ class TableReader:
         if not isinstance(value, str):
             is_scalar = isinstance(value, bool | int | float)
             hint = f'write {key} = "{str(value).lower() if isinstance(value, bool) else value}"' if is_scalar else None
-            self.wrong(key, "not a text", allowed="a text in quotes", hint=hint)
+            self.wrong(key, TEXT[0], allowed=TEXT[1], hint=hint)
             return None
         return value
 

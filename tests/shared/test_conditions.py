@@ -104,6 +104,8 @@ def holds(text: str, **values: float) -> bool:
         ("a / (b / 2) > a", "a / (b / 2) > a"),
         ("0.000001 < a", "0.000001 < a"),
         ("9007199254740993 < a", "9007199254740992 < a"),
+        ("not (7 < (-(0)))", "not 7 < 0"),
+        ("(-(0)) < a / -0", "0 < a / -0"),
         ("'a' < 1 and \"Mean age\" > 2", 'a < 1 and "Mean age" > 2'),
         ("'and' < 1 and Drift.magnitude > 'Drift.x'", '"and" < 1 and Drift.magnitude > Drift.x'),
         ("'say \"x\"' < 1 and a > 2", "'say \"x\"' < 1 and a > 2"),

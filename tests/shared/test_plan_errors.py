@@ -289,12 +289,17 @@ def test_numbers_of_any_length_are_refused_in_words(digits: int, sign: int) -> N
     assert only_problem(block(vary("rate", values(0.1)), design="lhs", samples=2, seed=number)).came == came
     measure = MeasureSettings(stats_every=10**digits, series_every=10**digits + sign)
     assert only_problem(measure=measure).place.key == "series_every"
+    if sign > 0:
+        assert only_problem(measure=MeasureSettings(stats_every=number)).place.key == "stats_every"
+        assert only_problem(measure=MeasureSettings(series_every=number)).place.key == "series_every"
 
 
 def test_a_stop_that_is_none_is_refused_where_it_is_made() -> None:
     wrong: Any = "Alive <= 0"
-    with pytest.raises(SpecError, match=r"\[run\] stop: not a stop condition, got 'Alive <= 0'; write StopExpression"):
+    with pytest.raises(
+        SpecError, match=r"\[run\] stop: another type, got 'Alive <= 0'; allowed: hw.StopSpec.*StopExpression"
+    ):
         RunSettings(stop=wrong)
     number: Any = 5
-    with pytest.raises(SpecError, match=r"\[run.stop\] condition: not a text, got 5"):
+    with pytest.raises(SpecError, match=r"\[run.stop\] condition: not a text, got the number 5"):
         StopExpression(condition=number)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from henad_web.errors import ParamError, SpecError
+from henad_web.errors import HenadError, ParamError, SpecError
 from henad_web.explore.spec import (
     ActionSpec,
     BlockSpec,
@@ -15,15 +17,17 @@ from henad_web.explore.spec import (
     FactorSpec,
     MeasureSettings,
     RangeLevels,
+    ReducerSpec,
     RunOrder,
     RunSettings,
     SeedScheme,
     SeedSettings,
+    StopExpression,
     StopSpec,
     SweepSpec,
     ValueLevels,
 )
-from henad_web.explore.spec_file import parse_spec, spec_hash, spec_to_toml
+from henad_web.explore.spec_file import parse_spec, spec_hash, spec_to_json, spec_to_toml
 from tests.shared.schemas import SCHEMA
 
 
@@ -91,7 +95,7 @@ def test_a_plain_word_is_the_word_it_spells() -> None:
         ),
         (
             lambda: RunSettings(order=3),  # type: ignore[arg-type]
-            "order: no such word, got 3; allowed: 'depth', 'breadth'",
+            "order: no such word, got the number 3; allowed: 'depth', 'breadth'",
         ),
         (
             lambda: BlockSpec(design="zipp"),  # type: ignore[arg-type]
@@ -104,6 +108,108 @@ def test_a_word_that_there_is_not_is_refused(make: Any, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         make()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: RunSettings(steps="5"),  # type: ignore[arg-type]
+            "[run] steps: not a whole number, got the text '5'; allowed: a whole number, 0 to 2^64 - 1; "
+            "write steps = 5, without quotes",
+        ),
+        (
+            lambda: RunSettings(replicates=True),
+            "[run] replicates: not a whole number, got true; allowed: a whole number, 0 to 2^64 - 1",
+        ),
+        (
+            lambda: RunSettings(timeout_s=2**3000),
+            "[run] timeout_s: a number too large, got the number about 2^3000; allowed: at most 2^64 - 1",
+        ),
+        (
+            lambda: SeedSettings(list=(1, None)),  # type: ignore[arg-type]
+            "[seeds] list: not a whole number, got null; allowed: a whole number, 0 to 2^64 - 1",
+        ),
+        (
+            lambda: SeedSettings(list=(1, True)),
+            "[seeds] list: not a whole number, got true; allowed: a whole number, 0 to 2^64 - 1",
+        ),
+        (
+            lambda: SeedSettings(list="12"),  # type: ignore[arg-type]
+            "[seeds] list: not a list, got the text '12'; allowed: a list",
+        ),
+        (
+            lambda: ValueLevels(values=(1, Decimal(3))),  # type: ignore[arg-type]
+            "values: not a value, got a value of kind Decimal; allowed: a number, true or false, or a text",
+        ),
+        (
+            lambda: SweepSpec(model="study", fixed="size"),  # type: ignore[arg-type]
+            "fixed: not a list, got the text 'size'; allowed: a list",
+        ),
+        (
+            lambda: SweepSpec(model="study", fixed=("size",)),  # type: ignore[arg-type]
+            "fixed: not a pair, got the text 'size'; allowed: a parameter id and a value",
+        ),
+        (
+            lambda: FactorSpec(param="size", levels=(1, 2)),  # type: ignore[arg-type]
+            "levels: another type, got (1, 2); allowed: hw.ValueLevels(…), hw.RangeLevels(…), hw.AllLevels(…)",
+        ),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_where_it_is_made(make: Any, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        make()
+    assert str(caught.value).removesuffix("; parse_spec takes the whole spec as a mapping") == message
+
+
+NUMBERS: tuple[Any, ...] = (-1, 5, True, 1.5, float("nan"), Decimal(3), Fraction(1, 2), 2**70, 2**3000, 1j)
+ODD: tuple[Any, ...] = (*NUMBERS, "5", "", None, b"x", {}, object())
+TABLES: tuple[tuple[type[Any], dict[str, Any]], ...] = (
+    (RunSettings, {}),
+    (MeasureSettings, {}),
+    (SeedSettings, {}),
+    (ActionSpec, {"id": "pulse", "tick": 1}),
+    (BlockSpec, {}),
+    (FactorSpec, {"param": "size", "levels": ValueLevels(values=(1,))}),
+    (RangeLevels, {"min": 1, "max": 2}),
+    (ValueLevels, {"values": (1,)}),
+    (StopSpec, {"column": "Alive", "comparison": "<", "threshold": 1.0}),
+    (StopExpression, {"condition": "Alive > 1 and Alive < 2"}),
+    (ReducerSpec, {"column": "Alive", "kind": "max"}),
+    (SweepSpec, {"model": "study"}),
+)
+
+
+def in_a_spec(table: Any) -> SweepSpec:
+    """Return a spec with `table` where it belongs."""
+    if isinstance(table, RangeLevels | ValueLevels):
+        table = FactorSpec(param="size", levels=table)
+    if isinstance(table, StopSpec | StopExpression):
+        table = RunSettings(stop=table)
+    if isinstance(table, ReducerSpec):
+        table = MeasureSettings(reducers=(table,))
+    if isinstance(table, FactorSpec):
+        table = BlockSpec(factors=(table,))
+    if isinstance(table, SweepSpec):
+        return table
+    homes = (("run", RunSettings), ("measure", MeasureSettings), ("seeds", SeedSettings), ("actions", ActionSpec))
+    home = next((name for name, kind in homes if isinstance(table, kind)), "blocks")
+    return SweepSpec(model="study", **{home: table})
+
+
+@pytest.mark.parametrize(("table", "base"), TABLES, ids=lambda given: getattr(given, "__name__", ""))
+def test_a_spec_of_odd_values_works_or_is_refused_in_words(table: type[Any], base: dict[str, Any]) -> None:
+    for name in table.__struct_fields__:
+        for value in ODD:
+            try:
+                spec = in_a_spec(table(**{**base, name: value}))
+                plan = spec.plan(SCHEMA)
+            except HenadError:
+                continue
+            assert repr(spec)
+            assert hash(spec) is not None
+            for text in (spec_to_toml(spec), spec_to_json(spec)):
+                assert parse_spec(text).spec.plan(SCHEMA).plan_hash == plan.plan_hash
 
 
 @pytest.mark.parametrize("value", ["12", 12, np.int64(12), np.array(12)])
