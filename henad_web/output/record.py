@@ -80,7 +80,8 @@ class SweepReport:
         end: Why it ended.
         counts: Rows there are now, kept ones included.
         elapsed: Seconds it took, pauses left out.
-        output_dir: Where the files are, None in memory, after a dry run or where nothing was written.
+        output_dir: Where the files are, None in memory, after a dry run or where nothing was written; the directory
+            that keeps its results where a sweep had no row to overwrite them with.
         outline: What it set out to do.
     """
 

@@ -441,10 +441,11 @@ class DirectoryStore:
     def _check_directory(self) -> None:
         if self._mine is None:
             return
-        try:
-            found = os.stat(self._directory)
-        except OSError as error:
-            raise TableChangedError(self.path, f"{self._directory} is gone") from error
+        with self._mapped_errors("read"):
+            try:
+                found = os.stat(self._directory)
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise TableChangedError(self.path, f"{self._directory} is gone") from error
         if not is_same_file(self._mine, found):
             raise TableChangedError(self.path, f"{self._directory} is another folder now")
 

@@ -169,3 +169,21 @@ def test_other_files_beside_the_results_may_come_and_go(tmp_path: Path) -> None:
 
 def _note_beside(name: str, table: Path) -> None:
     table.with_name(name).write_bytes(b"mine")
+
+
+def test_a_folder_that_cannot_be_asked_for_is_not_said_to_be_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, real = DirectoryStore(tmp_path / "results"), os.stat
+    store.open()
+
+    def refused(path: str | Path, **options: bool) -> os.stat_result:
+        if path == tmp_path / "results":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refused)
+        with pytest.raises(hw.OutputError, match=r"cannot read .*results: Permission denied"):
+            store.check_tables()
+    store.close()
