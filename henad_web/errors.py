@@ -36,7 +36,7 @@ This module owns messages and fields. It imports nothing of the package.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -209,18 +209,41 @@ class ModelMismatchError(HenadError):
 class StatsShapeError(HenadError):
     """Statistics at `tick` that do not fit the `expected` columns; `came` names the columns that were given.
 
-    `wrong` says how: by what they are, by the names and their order, or by a value that is no number.
+    `wrong` says how: by what they are, or by the names and their order. Of a value that is no number, `value` holds the
+    column and what came, in words.
     """
 
-    def __init__(self, tick: int, *, expected: Iterable[str], came: Iterable[object], wrong: str | None = None) -> None:
+    def __init__(
+        self,
+        tick: int,
+        *,
+        expected: Iterable[str],
+        came: Iterable[object],
+        wrong: str = "changed shape",
+        value: tuple[str, str] | None = None,
+    ) -> None:
         self.tick, self.expected, self.came = tick, tuple(expected), tuple(map(_name_text, came))
-        if wrong is None:
-            wrong = "hold a value that is no number" if self.came == self.expected else "changed shape"
-        self.wrong = wrong
-        super().__init__(
-            f"statistics {wrong} at tick {tick}: expected {', '.join(self.expected) or 'none'}, "
-            f"got {', '.join(self.came) or 'none'}"
+        self.wrong, self.value = wrong, value
+        if value is not None:
+            column, came_there = value
+            super().__init__(f"the statistic '{column}' is {came_there} at tick {tick}, expected a number")
+            return
+        columns = f"expected {', '.join(self.expected) or 'none'}, got {', '.join(self.came) or 'none'}"
+        super().__init__("; ".join([f"statistics {wrong} at tick {tick}: {columns}", *self._differences()]))
+
+    def _differences(self) -> Iterator[str]:
+        found = (
+            ("missing", [name for name in self.expected if name not in self.came]),
+            ("not expected", [name for name in self.came if name not in self.expected]),
         )
+        for words, names in found:
+            if names:
+                more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+                yield f"{words}: {', '.join(map(repr, names[:_MOST_NAMED]))}{more}"
+
+
+_MOST_NAMED = 3
+"""Names, or configs, that a message lists one by one."""
 
 
 def _name_text(name: object) -> str:
@@ -249,8 +272,12 @@ class ProbeError(HenadError):
 
     def __init__(self, faults: Iterable[tuple[int, str]]) -> None:
         self.faults = tuple(faults)
-        tried = "; ".join(f"config {config_id}: {text}" for config_id, text in self.faults)
-        super().__init__(f"none of the {len(self.faults)} configs tried could be built: {tried}")
+        tried = "; ".join(f"config {config_id}: {text}" for config_id, text in self.faults[:_MOST_NAMED])
+        more = f"; and {len(self.faults) - _MOST_NAMED} more" if len(self.faults) > _MOST_NAMED else ""
+        super().__init__(
+            f"none of the {len(self.faults)} configs tried could be built: {tried}{more}; put a config that builds "
+            f"first, or filter with `where`"
+        )
 
 
 class NeedsNativeError(HenadError):

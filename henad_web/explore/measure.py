@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from henad_web.explore.folds import ColumnTotals, Fold, fold_of
 from henad_web.explore.outcomes import Series
 from henad_web.explore.reducers import DEFAULT_KINDS, Reduction, parse_kind
 from henad_web.explore.spec import StopSpec
+from henad_web.model.state import shown_value
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -258,11 +259,22 @@ class Sampler:
         try:
             row = array("d", stats.values())
         except (TypeError, ValueError, OverflowError) as error:
-            raise StatsShapeError(tick, expected=self._columns, came=names) from error
+            raise self._no_number(tick, stats) from error
         if len(row) != len(names):
             raise StatsShapeError(tick, expected=self._columns, came=names, wrong="change while they are read")
         self._has_samples = True
         return row
+
+    def _no_number(self, tick: int, stats: Mapping[str, object]) -> StatsShapeError:
+        """Return the error of the first value that is no number."""
+        for column, value in stats.items():
+            try:
+                array("d", [cast("float", value)])
+            except (TypeError, ValueError, OverflowError):
+                shown = f"the text {shown_value(value)}" if isinstance(value, str) else shown_value(value)
+                return StatsShapeError(tick, expected=self._columns, came=stats, value=(column, shown))
+        wrong = "hold a value that is a number only at times"
+        return StatsShapeError(tick, expected=self._columns, came=stats, wrong=wrong)
 
     @property
     def non_finite(self) -> tuple[str, int] | None:

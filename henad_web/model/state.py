@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from henad_web.errors import StateValueError
 from henad_web.model.params import ParamValue
 
-__all__ = ["ModelState", "checked_count"]
+__all__ = ["ModelState", "checked_count", "shown_value"]
 
 _LARGEST_COUNT = 2**63 - 1
 """Readers of tables hold counts in 64 bits with a sign."""
@@ -81,10 +81,11 @@ def checked_count(name: str, value: object) -> int:
             count = -1
         if 0 <= count <= _LARGEST_COUNT:
             return count
-    raise StateValueError(name, _shown(value))
+    raise StateValueError(name, shown_value(value))
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """Return `value`, which a model handed over, as messages show it: short, and the same in every run."""
     if not (value is None or isinstance(value, (str, bytes, numbers.Number, np.generic))):
         return f"a value of type {type(value).__name__}"  # its text may hold an address, another in each run
     try:

@@ -275,7 +275,7 @@ class _End:
     @classmethod
     def by_error(cls, blame: Blame, tick: int) -> _End:
         error, fault = blame.error, blame.fault
-        if isinstance(error, StatsShapeError):
+        if isinstance(error, StatsShapeError | TickError):
             return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(str(error)))
         if isinstance(error, StateValueError):
             return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(f"{error}; it was read at tick {tick}"))

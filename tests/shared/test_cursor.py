@@ -102,7 +102,7 @@ class StartsLate(Toy):
 @pytest.mark.parametrize(("model", "came", "expected"), [(Lags, 1, 2), (StartsLate, 3, 0)])
 def test_a_model_that_counts_its_steps_otherwise_fails_its_run(model: type[Toy], came: int, expected: int) -> None:
     outcome = outcome_of(model, toy_spec(1, stats_every=2))
-    assert (outcome.status, outcome.ticks) == ("panicked", 0)
+    assert (outcome.status, outcome.ticks, outcome.traceback) == ("shape_error", 0, None)
     assert f"the model's tick is {came}, expected {expected}; it starts at 0 and each step adds 1" in outcome.note
 
 

@@ -163,12 +163,18 @@ def test_a_count_that_goes_wrong_on_the_way_keeps_the_samples_before_it(stepped:
 
 
 WRONG_STATS: list[tuple[Any, str]] = [
-    ({"A": 1.0}, "are not those of its columns at tick 0: expected A, B, got A"),
-    ({"A": 1.0, "B": 2.0, "C": 3.0}, "are not those of its columns at tick 0: expected A, B, got A, B, C"),
-    ({"A": 1.0, "C": 2.0}, "expected A, B, got A, C"),
-    ({}, "expected A, B, got none"),
-    ({"A": 1.0, "B": None}, "hold a value that is no number at tick 0"),
-    ({"A": "many", "B": 1.0}, "hold a value that is no number at tick 0"),
+    ({"A": 1.0}, "are not those of its columns at tick 0: expected A, B, got A; missing: 'B'"),
+    (
+        {"A": 1.0, "B": 2.0, "C": 3.0},
+        "are not those of its columns at tick 0: expected A, B, got A, B, C; not expected: 'C'",
+    ),
+    ({"A": 1.0, "C": 2.0}, "expected A, B, got A, C; missing: 'B'; not expected: 'C'"),
+    ({}, "expected A, B, got none; missing: 'A', 'B'"),
+    ({"A": 1.0, "B": None}, "the statistic 'B' is None at tick 0, expected a number"),
+    ({"A": "6.0", "B": 1.0}, "the statistic 'A' is the text '6.0' at tick 0, expected a number"),
+    ({"A": "x" * 140_000, "B": 1.0}, f"the statistic 'A' is the text '{'x' * 79}… at tick 0, expected a number"),
+    ({"A": 1.0, "B": [2.0]}, "the statistic 'B' is a value of type list at tick 0, expected a number"),
+    ({"A": 1.0, "B": 2j}, "the statistic 'B' is 2j at tick 0, expected a number"),
     (None, "are no dict at tick 0: expected A, B, got NoneType"),
     ([1.0, 2.0], "are no dict at tick 0: expected A, B, got list"),
     ("AB", "are no dict at tick 0: expected A, B, got str"),

@@ -201,10 +201,16 @@ def test_a_sample_of_another_shape_is_refused_and_not_taken(stats: dict[str, flo
 @pytest.mark.parametrize("value", [None, "many", 10**400, [1.0]], ids=["nothing", "text", "huge", "list"])
 def test_a_value_that_is_no_number_is_refused_and_not_taken(value: Any) -> None:
     sampler = bound().sampler()
-    with pytest.raises(StatsShapeError, match="hold a value that is no number at tick 0"):
+    with pytest.raises(StatsShapeError, match=r"^the statistic 'Dead' is .+ at tick 0, expected a number$"):
         sampler.push(0, {"Alive": 1.0, "Dead": value})
     sampler.push(0, {"Alive": 3.0, "Dead": 4.0})
     assert sampler.finish()[1].values.tolist() == [[3.0, 4.0]]
+
+
+def test_a_long_list_of_statistics_names_those_that_differ() -> None:
+    expected = tuple(f"s{number}" for number in range(9))
+    error = StatsShapeError(4, expected=expected, came=("s0", "s1", "s2", "s3", "extra"))
+    assert str(error).endswith("; missing: 's4', 's5', 's6' and 2 more; not expected: 'extra'")
 
 
 def test_no_part_of_a_sample_is_taken_whatever_its_value_raises() -> None:

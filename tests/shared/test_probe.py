@@ -59,12 +59,15 @@ def test_equal_configs_are_built_once() -> None:
     assert built == [5]
 
 
-def test_eight_configs_that_fail_end_the_sweep_with_each_named() -> None:
+def test_eight_configs_that_fail_end_the_sweep_and_the_first_are_told() -> None:
     with pytest.raises(hw.ProbeError) as caught:
         probe_of(*[0] * 9, 3).run_to_end()
     assert len(built) == 8
     assert [config_id for config_id, _ in caught.value.faults] == list(range(8))
-    assert "config 7: while building the model, ZeroDivisionError at toy_models.py:" in str(caught.value)
+    text = str(caught.value)
+    assert "config 2: while building the model, ZeroDivisionError at toy_models.py:" in text
+    assert "config 3" not in text
+    assert text.endswith("; and 5 more; put a config that builds first, or filter with `where`")
 
 
 def test_a_hurried_probe_settles_for_the_first_config_that_builds() -> None:
