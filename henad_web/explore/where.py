@@ -59,7 +59,7 @@ _MEANT = {"=": "==", "&&": "and", "&": "and", "||": "or", "|": "or", "!": "not",
 
 
 class WhereError(ValueError):
-    """A text that is no expression over a block's configs.
+    """A text that is no expression over the configs of a block, or over columns.
 
     Attributes:
         wrong: What is wrong, one clause.
@@ -91,7 +91,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A parameter's id, or ``action.`` and an action's name."""
+    """A parameter's id, ``action.`` and an action's name, or a column."""
 
     name: str
     at: int

@@ -295,6 +295,13 @@ def test_a_label_of_several_words_that_is_not_in_quotes_is_told(text: str, hint:
     assert SweepSpec(model="study", run=RunSettings(stop=quoted)).plan(WORDY).stop
 
 
+def test_a_label_that_is_in_quotes_is_not_told() -> None:
+    stop = StopExpression(condition="'Mean age' > 1 and c < 2")
+    with pytest.raises(hw.HenadError) as caught:
+        SweepSpec(model="study", run=RunSettings(stop=stop)).plan(WORDY)
+    assert str(caught.value).endswith("no such statistic, got 'c'; allowed: Mean age, b")
+
+
 def test_an_expression_that_is_none_is_refused_where_it_is_made() -> None:
     with pytest.raises(hw.SpecError, match=r"\[run.stop\] condition: character 17 of the expression: `\)` is missing"):
         RunSettings(stop=StopExpression(condition="(Alive > Drift.x"))

@@ -48,6 +48,11 @@ def test_a_sequence_needs_a_power_of_two(kind: str) -> None:
     assert "write 64 or 128" in text
 
 
+@pytest.mark.parametrize(("kind", "most"), [("sobol", 2**24), ("saltelli", 2**22)])
+def test_no_more_points_are_proposed_than_a_plan_may_have(kind: str, most: int) -> None:
+    assert only(block(RATE, design=kind, samples=most + 3), "samples").endswith(f"write {most}")
+
+
 @pytest.mark.parametrize("kind", ["sobol", "saltelli", "morris"])
 def test_a_drawn_design_needs_samples_and_factors(kind: str) -> None:
     assert "needs its number of samples" in only(block(RATE, design=kind), "samples")
