@@ -67,7 +67,7 @@ def _masked_runs(content: bytes) -> bytes:
                 fields[position] = ""
             fields[-1] = masked_note(fields[-1])
         lines.append(csv_line(fields))
-    return b"".join([*lines, content[records.end :]])
+    return b"".join([*lines, content[records.end :].lstrip(b"\r\n")])
 
 
 def _masked_manifest(content: bytes) -> bytes:

@@ -2,7 +2,8 @@
 
 Owns the one grammar that every reader of a table goes by: UTF-8, with a byte-order mark or without; records end with LF
 or CRLF; a field is plain, or stands in quotes, doubled inside, and may then hold separators and line breaks. What has
-no line feed yet is a torn tail. Judges no field, repairs nothing and opens no file.
+no line feed yet is a torn tail, and so are blank lines behind the last record, which editors add. Judges no field,
+repairs nothing and opens no file.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ _FIELD = re.compile(r'(?:"([^"]*+(?:""[^"]*+)*+)"|([^",\r\n]*+))(,|\Z)')
 
 _TORN = re.compile(r'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+),)*+(?:".*+|[^",\r\n]*+\r?)', re.S)
 """The beginning of a record, which is all that a kill leaves of one."""
+
+
+_BLANK = (b"\n", b"\r\n")
 
 
 class TableRecord(NamedTuple):
@@ -114,8 +118,14 @@ class RecordReader:
             TableDamagedError: What is left at the end is no torn record: a quote that is never closed, say.
         """
         lines: list[bytes] = []  # of a record that is not whole yet
+        blanks: list[bytes] = []  # damage once a record follows
         is_open = False
         for line in self._stream:
+            if not lines and line in _BLANK:
+                blanks.append(line)
+                continue
+            while blanks:
+                yield self._record(blanks.pop(0))
             if not lines and b'"' not in line and line.endswith(b"\n"):
                 yield self._record(line)
                 continue
@@ -128,6 +138,7 @@ class RecordReader:
             lines.clear()
             yield self._record(raw)
         self._check_tail(lines)
+        self.torn_bytes += sum(map(len, blanks))
 
     def _record(self, raw: bytes) -> TableRecord:
         record = TableRecord(self._table, self.number, self.end, self.end + len(raw), raw)

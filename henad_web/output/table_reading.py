@@ -155,8 +155,8 @@ class SeriesRows:
 class SeriesReader:
     """The series.csv in a stream, its header read.
 
-    Blocks in which nothing is quoted and lines end with LF, as a sweep writes them, are read whole by one pattern;
-    from the first other one on, record by record.
+    Blocks in which nothing is quoted or blank and lines end with LF, as a sweep writes them, are read whole by one
+    pattern; from the first other one on, record by record.
 
     Attributes:
         header: Its columns, None without a whole header.
@@ -187,7 +187,8 @@ class SeriesReader:
         self._stream.seek(self.header_end)
         offset, number, held = self.header_end, 2, b""
         while block := self._stream.read(_BLOCK_BYTES):
-            if b'"' in block or b"\r" in block:
+            is_plain = b'"' not in block and b"\r" not in block and b"\n\n" not in block
+            if not is_plain or (not held and block.startswith(b"\n")):
                 yield from self._row_by_row(offset, number)
                 return
             block = held + block

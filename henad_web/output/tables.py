@@ -68,6 +68,7 @@ def check_header(table: str, header: Sequence[str], expected: Sequence[str]) -> 
     """
     if tuple(header) == tuple(expected):
         return
+    _check_separator(table, header, expected[0])
     for came, wanted in zip(header, expected, strict=False):
         if came != wanted:
             raise TableDamagedError(table, 1, wanted, came=came, expected=f"the column '{wanted}'")
@@ -76,6 +77,13 @@ def check_header(table: str, header: Sequence[str], expected: Sequence[str]) -> 
         raise TableDamagedError(table, 1, extra, came=extra, expected="no further column")
     wanted = expected[len(header)]
     raise TableDamagedError(table, 1, wanted, came=None, expected=f"the column '{wanted}'")
+
+
+def _check_separator(table: str, header: Sequence[str], first: str) -> None:
+    # What spreadsheets write where a comma stands in numbers, and what they paste.
+    for separator in ";", "\t", "|":
+        if len(header) == 1 and header[0].startswith(f"{first}{separator}"):
+            raise TableDamagedError(table, 1, came=header[0], expected=f"fields parted by ',' and not by {separator!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +162,7 @@ class RunsColumns:
         Raises:
             TableDamagedError: It is not the header of a sweep's runs.csv.
         """
+        _check_separator(RUNS, header, LEADING[0])
         end = len(header) - 1 - header[::-1].index(MEASURED[-1]) if MEASURED[-1] in header else 0
         measured = end + 1 - len(MEASURED)
         found = (*header[: len(LEADING)], *header[max(measured, 0) : end + 1], *header[-1:])

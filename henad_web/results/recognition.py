@@ -30,6 +30,9 @@ REQUIRED = (MANIFEST, RUNS)
 HEAD_BYTES = 64
 """Bytes at the start of a file that tell which part it may be."""
 
+_KNOWN_BY_NAME = (RUNS, SERIES)
+"""Parts that a file of this name is whatever its header, where nothing else is: its reader tells what is wrong."""
+
 _FIRST_NAMES: Mapping[str, tuple[str, ...]] = {
     RUNS: LEADING[:2],
     SERIES: SERIES_LEADING,
@@ -117,7 +120,8 @@ def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_na
             candidates.setdefault(kinds[0], []).append(name)
         elif kinds:
             undecided.append((name, kinds))
-    for name, kinds in undecided:
+    named_only = [(name, (PurePath(name).name,)) for name in files if _is_known_by_name(name)]
+    for name, kinds in (*undecided, *named_only):
         # The torn start of a header says little; a part that is still missing is what it must be.
         missing = [kind for kind in kinds if kind not in candidates]
         named = [kind for kind in missing if kind == PurePath(name).name]
@@ -141,7 +145,11 @@ def _only(part: str, names: list[str], *, prefer_names: bool) -> str:
 
 def may_be_part(name: str, head: bytes) -> bool:
     """Return whether a file called `name` that starts with `head`, its first `HEAD_BYTES`, may be a part."""
-    return _is_json(head) or bool(_table_kinds(name, head))
+    return _is_json(head) or bool(_table_kinds(name, head)) or _is_known_by_name(name)
+
+
+def _is_known_by_name(name: str) -> bool:
+    return PurePath(name).name in _KNOWN_BY_NAME
 
 
 def _is_json(head: bytes) -> bool:

@@ -50,6 +50,7 @@ FORMS: Mapping[str, Form] = {
     "quoted header": _header_quoted,
     "quoted rows": _rows_quoted,
     "all quoted": _all_quoted,
+    "blank end": lambda table: table + b"\n\r\n\n" if table.endswith(b"\n") else table,
     "all at once": lambda table: _marked(_crlf(_all_quoted(table))),
 }
 

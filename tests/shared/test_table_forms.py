@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -158,3 +159,41 @@ def test_a_damaged_record_is_refused_by_every_reader_with_one_sentence(
 def test_damage_is_nothing_that_output_could_mend() -> None:
     assert not issubclass(hw.TableDamagedError, hw.OutputError)
     assert issubclass(hw.TableDamagedError, hw.ResultsError)
+
+
+FOREIGN: Mapping[str, tuple[Callable[[bytes], bytes], str]] = {
+    "semicolons": (lambda table: table.replace(b",", b";"), "expected fields parted by ',' and not by ';', got '"),
+    "tabs": (lambda table: table.replace(b",", b"\t"), "expected fields parted by ',' and not by '\\t', got '"),
+    "utf-16": (lambda table: table.decode().encode("utf-16"), "expected UTF-8, got '"),
+    "sorted": (
+        lambda table: table[table.index(b"\n", 200) + 1 :],
+        "column 'run_id': expected the column 'run_id', got '",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("name", ["runs.csv", "series.csv"])
+def test_a_table_with_its_usual_name_whose_header_is_none_is_told_by_its_header(
+    host: Host, name: str, kind: str
+) -> None:
+    entry = entry_of(Toy)
+    files = host.files(entry, toy_spec(1, 2, steps=200))
+    change, words = FOREIGN[kind]
+    with pytest.raises(hw.TableDamagedError, match=rf"^{re.escape(name)}, record 1") as caught:
+        _ = hw.ResultSet.from_files({**files, name: change(files[name])}, models=hw.ModelSet([entry])).runs
+    assert words in str(caught.value)
+
+
+def test_a_file_that_only_has_the_name_of_a_table_gives_way_to_one_with_its_header(whole: dict[str, bytes]) -> None:
+    files = {**whole, "copy of runs.csv": whole["runs.csv"], "runs.csv": b"name;speed\nAnn;9\n"}
+    assert len(hw.ResultSet.from_files(files, models=ODD_MODELS).runs) == 8
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "series.csv"])
+def test_a_blank_line_before_a_record_is_damage(host: Host, name: str) -> None:
+    entry = entry_of(Toy)
+    files = host.files(entry, toy_spec(1, 2))
+    head, _, rest = files[name].partition(b"\n")
+    with pytest.raises(hw.TableDamagedError, match=r", record 2: expected \d+ fields and not 1"):
+        list(hw.ResultSet.from_files({**files, name: head + b"\n\n" + rest}, models=hw.ModelSet([entry])).all_series())
