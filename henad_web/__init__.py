@@ -107,7 +107,7 @@ from henad_web.models import example_models
 from henad_web.output.masking import masked
 from henad_web.output.places import DirectoryOutput, MemoryOutput, OutputPlace
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
-from henad_web.output.refusals import (
+from henad_web.resume.errors import (
     ColumnsChangedError,
     ColumnsDifferError,
     DuplicateRunError,
@@ -138,8 +138,8 @@ from henad_web.results.errors import (
     NeedsExtraError,
     UnknownRunError,
 )
-from henad_web.results.merging import MergeReport, MissingRuns
-from henad_web.results.provenance import BuildChanged, PlatformChanged
+from henad_web.resume.merging import MergeReport, MissingRuns
+from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from henad_web.results.recorded import ResultStatus, RunSeries
 from henad_web.results.replaying import Replay
 from henad_web.results.runs import RecordedRun, RecordedRuns

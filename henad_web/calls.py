@@ -13,9 +13,9 @@ from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.handle import SweepProgress, planned, reused
-from henad_web.output.earlier import EarlierResults
+from henad_web.resume.kept_runs import EarlierResults
 from henad_web.output.places import DirectoryOutput, OutputPlace, checked_place
-from henad_web.output.resuming import resumption_of
+from henad_web.resume.resumption import resumption_of
 from henad_web.run.options import SweepRunOptions, given_spec
 from henad_web.run.outlining import make_outline
 from henad_web.run.probe import Probe
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.record import SweepRecord
-    from henad_web.results.merging import MergeReport
+    from henad_web.resume.merging import MergeReport
     from henad_web.run.outline import SweepOutline
 
 __all__ = ["merge", "plan_spec", "resume_directory", "run_spec"]

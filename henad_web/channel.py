@@ -17,8 +17,8 @@ from henad_web.explore.outcomes import RunOutcome, Series
 from henad_web.explore.warnings import PlanWarning
 from henad_web.model.faults import FAULTS
 from henad_web.output.record import SweepEnd, SweepRecord
-from henad_web.results.merging import MissingRuns
-from henad_web.results.provenance import ProvenanceWarning
+from henad_web.resume.merging import MissingRuns
+from henad_web.resume.provenance import ProvenanceWarning
 
 if TYPE_CHECKING:
     from henad_web.run.outline import SweepOutline

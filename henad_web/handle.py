@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepPhase
 from henad_web.explore.shards import WHOLE
-from henad_web.output.earlier import EarlierResults, reusable
+from henad_web.resume.kept_runs import EarlierResults, reusable
 from henad_web.output.places import OutputPlace, checked_place
 from henad_web.output.record import SweepEnd
-from henad_web.output.resuming import resumption_of
+from henad_web.resume.resumption import resumption_of
 from henad_web.output.store import MemoryStore
 from henad_web.results.recognition import usual_names
 from henad_web.run.active_runs import ActiveRun, ActiveRuns

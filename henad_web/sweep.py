@@ -17,7 +17,7 @@ from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.build import BuildRecord, this_build
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
-from henad_web.results.provenance import build_warnings
+from henad_web.resume.provenance import build_warnings
 from henad_web.run.answers import IDLE, NOW, Answer
 from henad_web.run.lanes import (
     CommandAcknowledged,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
-    from henad_web.output.earlier import EarlierResults
+    from henad_web.resume.kept_runs import EarlierResults
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
     from henad_web.run.active_runs import ActiveRuns, RunWatch

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
     from henad_web.model.registry import ModelsGiven
     from henad_web.output.record import SweepRecord
-    from henad_web.results.merging import MergeReport
+    from henad_web.resume.merging import MergeReport
     from henad_web.results.verifying import VerifyReport
     from henad_web.run.options import SweepRunOptions
 

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from henad_web.errors import TableChangedError
 from henad_web.explore.spec import RunOrder
 from henad_web.output.build import BuildRecord, files_of_source, model_source
-from henad_web.output.going_on import continued_manifest, kept_tables, ordered_rows, plan_places
-from henad_web.output.kept import WrittenSpans
+from henad_web.resume.sessions import continued_manifest, kept_tables, ordered_rows, plan_places
+from henad_web.output.table_rows import WrittenSpans
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
-from henad_web.output.opening import execution_record, opening_manifest
+from henad_web.output.first_manifest import execution_record, opening_manifest
 from henad_web.output.record import Counts, SweepEnd
 from henad_web.output.spans import SpanBuilder
 from henad_web.output.summary import summary_table
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
-    from henad_web.output.copying import Places
-    from henad_web.output.earlier import EarlierResults
-    from henad_web.output.kept import KeptRows
+    from henad_web.output.row_copies import Places
+    from henad_web.resume.kept_runs import EarlierResults
+    from henad_web.output.table_rows import KeptRows
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore, ResultsReader
     from henad_web.run.layout import Concurrency

@@ -20,7 +20,7 @@ from henad_native.staging import StagedTables
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
-from henad_web.output.refusals import FolderChangedError
+from henad_web.resume.errors import FolderChangedError
 
 if TYPE_CHECKING:
     from henad_web.output.store import FileStore, Stamp

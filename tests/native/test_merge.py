@@ -246,7 +246,7 @@ def test_a_merge_that_fails_while_writing_takes_back_what_it_wrote(
         raise hw.OutputFullError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr("henad_web.results.merging.summary_table", broken)
+        patch.setattr("henad_web.resume.merging.summary_table", broken)
         with pytest.raises(hw.OutputFullError):
             hw.merge(shards, tmp_path / "merged")
     assert set(files_in(tmp_path / "merged")) == {".lock"}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import PlannedBlock
     from henad_web.handle import SweepProgress
     from henad_web.output.record import SweepReport
-    from henad_web.results.merging import MergeReport
+    from henad_web.resume.merging import MergeReport
     from henad_web.run.layout import ExecutionLayout
     from henad_web.run.outline import SweepOutline
     from henad_web.run.pilot import Pilot

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 from msgspec.structs import replace
 
-from henad_web.output.copying import Places, copy_rows, copy_series
-from henad_web.output.earlier import cadence_of, recorded_indexes
-from henad_web.output.kept import KeptRows, kept_rows, whole_series
+from henad_web.output.row_copies import Places, copy_rows, copy_series
+from henad_web.resume.kept_runs import cadence_of, recorded_indexes
+from henad_web.output.table_rows import KeptRows, kept_rows, whole_series
 from henad_web.output.manifest import Manifest, ManifestStatus, SessionRecord
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.spans import RunSpan, SpanBuilder, ids_in
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
-    from henad_web.output.earlier import EarlierResults
+    from henad_web.resume.kept_runs import EarlierResults
     from henad_web.output.store import ResultsReader
 
 __all__ = ["continued_manifest", "kept_tables", "ordered_rows", "plan_places"]

@@ -13,9 +13,9 @@ import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.output import table_reading
-from henad_web.output.copying import Places, copy_rows, copy_series
-from henad_web.output.earlier import cadence_of
-from henad_web.output.kept import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
+from henad_web.output.row_copies import Places, copy_rows, copy_series
+from henad_web.resume.kept_runs import cadence_of
+from henad_web.output.table_rows import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
 from henad_web.output.record import Counts
 from henad_web.output.table_index import RunsIndex, SeriesIndex, index_runs, index_series
 from henad_web.output.tables import RunsLayout, RunsTable, SeriesTable, series_header

@@ -16,7 +16,7 @@ from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import canonical_records
 
 if TYPE_CHECKING:
-    from henad_web.output.kept import KeptRows
+    from henad_web.output.table_rows import KeptRows
 
 __all__ = ["CHUNK_BYTES", "Places", "copy_rows", "copy_series"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from henad_web.errors import ModelMismatchError
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import WHOLE
-from henad_web.output.earlier import (
+from henad_web.resume.kept_runs import (
     EarlierResults,
     check_model,
     read_manifest,

@@ -13,11 +13,11 @@ import numpy as np
 
 from henad_web.errors import MergeError
 from henad_web.explore.spec_file import parse_spec_document
-from henad_web.output.earlier import cadence_of, read_indexes, recorded_shard
-from henad_web.output.kept import kept_rows, whole_series
+from henad_web.resume.kept_runs import cadence_of, read_indexes, recorded_shard
+from henad_web.output.table_rows import kept_rows, whole_series
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, RUNS, SERIES
-from henad_web.output.refusals import (
+from henad_web.resume.errors import (
     ColumnsDifferError,
     MergedRowError,
     NotASweepError,
@@ -31,7 +31,7 @@ from henad_web.output.written_spec import layout_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from henad_web.output.kept import KeptRows
+    from henad_web.output.table_rows import KeptRows
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import RunsIndex
 

@@ -29,12 +29,12 @@ from henad_web.output.numbers import csv_line
 from henad_web.output.record import Counts
 from henad_web.output.records import canonical_records
 from henad_web.output.summary import summary_table
-from henad_web.results.provenance import ProvenanceWarning, merge_warnings
-from henad_web.results.shard_checks import ShardRows, checked_shards
+from henad_web.resume.provenance import ProvenanceWarning, merge_warnings
+from henad_web.resume.shard_checks import ShardRows, checked_shards
 
 if TYPE_CHECKING:
     from henad_web.output.build import BuildRecord
-    from henad_web.output.kept import KeptRows
+    from henad_web.output.table_rows import KeptRows
     from henad_web.output.store import FileStore, ResultsReader
     from henad_web.output.table_index import Ints
 

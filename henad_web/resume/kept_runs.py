@@ -17,10 +17,10 @@ from henad_web.errors import ModelMismatchError
 from henad_web.explore.plan_hash import run_keys
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
-from henad_web.output.kept import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
+from henad_web.output.table_rows import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, RUNS, SERIES
-from henad_web.output.refusals import (
+from henad_web.resume.errors import (
     ColumnsChangedError,
     DuplicateRunError,
     ModeChangedError,

@@ -1,0 +1,1 @@
+"""Results gone on with: a resume, the reuse of runs, shards merged, and who wrote which rows."""
