@@ -24,7 +24,6 @@ from henad_web.errors import (
     HoldsResultsError,
     LockedError,
     ManifestError,
-    MergeError,
     ModelDefinitionError,
     ModelMismatchError,
     NeedsNativeError,
@@ -36,7 +35,6 @@ from henad_web.errors import (
     ProbeError,
     Problem,
     ResultsError,
-    ResumeError,
     ShardError,
     SpecError,
     StateValueError,
@@ -105,28 +103,8 @@ from henad_web.model.state import ModelState
 from henad_web.model.stats import Stat
 from henad_web.models import example_models
 from henad_web.output.masking import masked
-from henad_web.output.places import DirectoryOutput, MemoryOutput, OutputPlace
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
-from henad_web.resume.errors import (
-    ColumnsChangedError,
-    ColumnsDifferError,
-    DuplicateRunError,
-    FolderChangedError,
-    MergedRowError,
-    ModeChangedError,
-    NoResultsError,
-    NotASweepError,
-    PlanChangedError,
-    PlanDiffersError,
-    ReplicatesLoweredError,
-    RunIdDiffersError,
-    RunKeyChangedError,
-    RunOutsideShardError,
-    SameShardError,
-    SchemaChangedError,
-    ShardChangedError,
-    UnplannedRunError,
-)
+from henad_web.output.store import DirectoryOutput, MemoryOutput, OutputPlace
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.archive import ArchiveLimits
 from henad_web.results.errors import (
@@ -138,14 +116,15 @@ from henad_web.results.errors import (
     NeedsExtraError,
     UnknownRunError,
 )
-from henad_web.resume.merging import MergeReport, MissingRuns
-from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from henad_web.results.recorded import ResultStatus, RunSeries
 from henad_web.results.replaying import Replay
 from henad_web.results.runs import RecordedRun, RecordedRuns
 from henad_web.results.series import RecordedSeries
 from henad_web.results.summary import RecordedSummary
 from henad_web.results.verifying import Difference, Verification, VerifyReport, verify_results
+from henad_web.resume.errors import MergeError, MergeReason, ResumeError, ResumeReason
+from henad_web.resume.merging import MergeReport, MissingRuns
+from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.layout import ExecutionLayout, parse_concurrency
@@ -164,8 +143,6 @@ __all__ = [
     "Backend",
     "BlockSpec",
     "BuildChanged",
-    "ColumnsChangedError",
-    "ColumnsDifferError",
     "ConcurrencyError",
     "Config",
     "Counts",
@@ -173,13 +150,11 @@ __all__ = [
     "Difference",
     "DirectoryOutput",
     "DuplicateFileError",
-    "DuplicateRunError",
     "ExecutionLayout",
     "ExecutionSettings",
     "FactorSpec",
     "Failed",
     "Finished",
-    "FolderChangedError",
     "HenadError",
     "HoldsResultsError",
     "LoadedSpec",
@@ -189,12 +164,11 @@ __all__ = [
     "MeasureSettings",
     "MemoryOutput",
     "MergeError",
+    "MergeReason",
     "MergeReport",
-    "MergedRowError",
     "MissingColumnError",
     "MissingFileError",
     "MissingRuns",
-    "ModeChangedError",
     "ModelChangedError",
     "ModelDefinitionError",
     "ModelEntry",
@@ -205,8 +179,6 @@ __all__ = [
     "ModelState",
     "NeedsExtraError",
     "NeedsNativeError",
-    "NoResultsError",
-    "NotASweepError",
     "OnFull",
     "OutputError",
     "OutputFullError",
@@ -217,8 +189,6 @@ __all__ = [
     "ParamError",
     "Place",
     "Plan",
-    "PlanChangedError",
-    "PlanDiffersError",
     "PlanError",
     "Planned",
     "PlannedBlock",
@@ -235,32 +205,26 @@ __all__ = [
     "ReducerSpec",
     "RefusedBuild",
     "Replay",
-    "ReplicatesLoweredError",
     "RepeatedConfigs",
     "RepeatedLevel",
     "ResultSet",
     "ResultStatus",
     "ResultsError",
     "ResumeError",
+    "ResumeReason",
     "RoundedValue",
     "RunFinished",
     "RunOrder",
-    "RunIdDiffersError",
-    "RunKeyChangedError",
     "RunOutcome",
-    "RunOutsideShardError",
     "RunSeries",
     "RunSettings",
     "RunStatus",
     "RunView",
-    "SameShardError",
-    "SchemaChangedError",
     "SearchBatchTold",
     "SeedScheme",
     "SeedSettings",
     "Series",
     "Shard",
-    "ShardChangedError",
     "ShardError",
     "SpecError",
     "SpecFormat",
@@ -293,7 +257,6 @@ __all__ = [
     "TableChangedError",
     "UnknownModelError",
     "UnknownRunError",
-    "UnplannedRunError",
     "UsageError",
     "ValueLevels",
     "Verification",

@@ -13,11 +13,11 @@ from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.handle import SweepProgress, planned, reused
-from henad_web.resume.kept_runs import EarlierResults
-from henad_web.output.places import DirectoryOutput, OutputPlace, checked_place
+from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output
+from henad_web.resume.kept_runs import KeptRuns
 from henad_web.resume.resumption import resumption_of
 from henad_web.run.options import SweepRunOptions, given_spec
-from henad_web.run.outlining import make_outline
+from henad_web.run.outline import make_outline
 from henad_web.run.probe import Probe
 from henad_web.targets import Target, current
 
@@ -60,11 +60,11 @@ def run_spec(
         HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
     """
     spec, options = given_spec(spec, options)
-    place = _place(output, resume=resume)
+    output = _checked(output, resume=resume)
     return current().run_spec(
         entry,
         spec,
-        output=place,
+        output=output,
         options=options,
         progress=progress,
         resume=resume,
@@ -114,31 +114,31 @@ def plan_spec(
     """
     target = current() if target is None else target
     spec, options = given_spec(spec, options)
-    place = _place(output, resume=resume)
+    output = _checked(output, resume=resume)
     target.check(entry, options)
     plan = planned(entry, spec)
-    earlier: EarlierResults | None = None
-    if resume and isinstance(place, DirectoryOutput) and target.holds_results(place.path):
-        store = target.open_results(place.path, force=options.force)
-        going_on = resumption_of(entry, store, options, spec)
-        earlier, options = going_on.earlier, going_on.options
+    kept: KeptRuns | None = None
+    if resume and isinstance(output, DirectoryOutput) and target.holds_results(output.path):
+        store = target.open_results(output.path, force=options.force)
+        resumption = resumption_of(entry, store, options, spec)
+        kept, options = resumption.kept, resumption.options
     else:
-        target.check_output(place, force=options.force)
-        earlier = reused(plan, options, target)
+        target.check_output(output, force=options.force)
+        kept = reused(plan, options, target)
     probe = Probe(entry, plan).run_to_end()
     measure = MeasurePlan.bind(plan, probe.columns)
-    if earlier is not None:
-        earlier.check_columns(measure.columns, measure.reducer_columns)
-    skipped = 0 if earlier is None else earlier.kept.counts.rows
+    if kept is not None:
+        kept.check_columns(measure.columns, measure.reducer_columns)
+    skipped = 0 if kept is None else kept.count
     resources = target.surroundings().resources
     return make_outline(entry, plan, probe, measure, options, resources, skipped=skipped, dry_run=True)
 
 
-def _place(output: OutputPlace | None, *, resume: bool) -> OutputPlace:
-    place = checked_place(output)
-    if resume and isinstance(place, DirectoryOutput) and place.overwrite:
-        raise UsageError(f"{place} with resume=True; results are gone on with or overwritten, not both")
-    return place
+def _checked(output: OutputPlace | None, *, resume: bool) -> OutputPlace:
+    output = checked_output(output)
+    if resume and isinstance(output, DirectoryOutput) and output.overwrite:
+        raise UsageError(f"{output} with resume=True; results are gone on with or overwritten, not both")
+    return output
 
 
 def merge(

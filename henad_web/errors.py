@@ -20,8 +20,8 @@ Everything the package raises on purpose derives from `HenadError`::
     │   ├── LockedError           a directory that another writer holds
     │   ├── OutputFullError       no room left where results are written; the same write can be tried again
     │   ├── TableChangedError     a table that another program changed while a sweep wrote it
-    │   ├── ResumeError           results that cannot be gone on with; one class a check in `output/refusals.py`
-    │   └── MergeError            folders that cannot be merged, likewise
+    │   ├── ResumeError           results that cannot be gone on with, with a reason; in `resume/errors.py`
+    │   └── MergeError            folders that cannot be merged, with a reason; likewise
     ├── ManifestError             a manifest that cannot be read
     ├── ResultsError              results that cannot be read back; one class a cause in `results/errors.py`
     │   └── TableDamagedError     a table with a record that no sweep writes, whoever reads it
@@ -45,7 +45,6 @@ __all__ = [
     "HoldsResultsError",
     "LockedError",
     "ManifestError",
-    "MergeError",
     "ModelDefinitionError",
     "ModelMismatchError",
     "NeedsNativeError",
@@ -57,7 +56,6 @@ __all__ = [
     "ProbeError",
     "Problem",
     "ResultsError",
-    "ResumeError",
     "ShardError",
     "SpecError",
     "StatsShapeError",
@@ -350,35 +348,6 @@ class TableChangedError(OutputError):
             f"lack is run again",
             path=path,
         )
-
-
-class ResumeError(OutputError):
-    """Results that cannot be gone on with, or not be reused. Nothing was touched.
-
-    Attributes:
-        wrong: What is wrong, one clause.
-        recorded: What the folder says, None where there is nothing to compare.
-        current: What was asked for.
-    """
-
-    def __init__(self, path: str, wrong: str, *, recorded: object = None, current: object = None, instead: str) -> None:
-        self.wrong, self.recorded, self.current = wrong, recorded, current
-        said = [("recorded", recorded), ("current", current)]
-        values = ", ".join(f"{name} {_listed(value)}" for name, value in said if value is not None)
-        text = f"{wrong}: {values}" if values else wrong
-        super().__init__(f"cannot go on with {path}: {text}; {instead}; nothing was touched", path=path)
-
-
-class MergeError(OutputError):
-    """A folder, `path`, that cannot be merged with the others. `wrong` says why; nothing was written."""
-
-    def __init__(self, path: str, wrong: str, *, instead: str) -> None:
-        self.wrong = wrong
-        super().__init__(f"cannot merge {path}: {wrong}; {instead}; nothing was written", path=path)
-
-
-def _listed(value: object) -> str:
-    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
 
 
 class ManifestError(HenadError):

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 
 from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepPhase
 from henad_web.explore.shards import WHOLE
-from henad_web.resume.kept_runs import EarlierResults, reusable
-from henad_web.output.places import OutputPlace, checked_place
 from henad_web.output.record import SweepEnd
-from henad_web.resume.resumption import resumption_of
-from henad_web.output.store import MemoryStore
+from henad_web.output.store import MemoryStore, OutputPlace, checked_output
 from henad_web.results.recognition import usual_names
+from henad_web.resume.kept_runs import KeptRuns, reused_runs
+from henad_web.resume.resumption import resumption_of
 from henad_web.run.active_runs import ActiveRun, ActiveRuns
 from henad_web.run.control import SweepControl
 from henad_web.run.lanes import RunView
@@ -112,7 +111,7 @@ class SweepRun:
         spec, options = given_spec(spec, options)
         target.check(entry, options)
         plan = planned(entry, spec)
-        store = target.open_output(checked_place(output), force=options.force)
+        store = target.open_output(checked_output(output), force=options.force)
         return cls._run(entry, plan, store, options, target, reused(plan, options, target))
 
     @classmethod
@@ -140,8 +139,7 @@ class SweepRun:
 
         Raises:
             NeedsNativeError: This target has no directories.
-            NoResultsError: The directory holds no manifest; start a sweep there.
-            ResumeError: Another check failed; its class says which.
+            ResumeError: A check failed; its reason says which. With `ResumeReason.NO_RESULTS`, start a sweep there.
             LockedError: Somebody writes there.
             ManifestError: The manifest cannot be read.
             ModelMismatchError: The results are of another model.
@@ -152,8 +150,8 @@ class SweepRun:
             spec, options = given_spec(spec, options)
         target.check(entry, dataclasses.replace(options, reuse=None))
         store = target.open_results(path, force=options.force)
-        going_on = resumption_of(entry, store, options, spec)
-        return cls._run(entry, going_on.plan, store, going_on.options, target, going_on.earlier)
+        resumption = resumption_of(entry, store, options, spec)
+        return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
 
     @classmethod
     def resume_files(
@@ -177,7 +175,7 @@ class SweepRun:
         Raises:
             MissingFileError: There is no manifest.
             DuplicateFileError: Two files are the same part.
-            ResumeError: A check failed; its class says which.
+            ResumeError: A check failed; its reason says which.
             ManifestError: The manifest cannot be read.
             ModelMismatchError: The results are of another model.
         """
@@ -187,8 +185,8 @@ class SweepRun:
             spec, options = given_spec(spec, options)
         target.check(entry, dataclasses.replace(options, reuse=None))
         store = MemoryStore(usual_names(files))
-        going_on = resumption_of(entry, store, options, spec)
-        return cls._run(entry, going_on.plan, store, going_on.options, target, going_on.earlier)
+        resumption = resumption_of(entry, store, options, spec)
+        return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
 
     @classmethod
     def _run(
@@ -198,7 +196,7 @@ class SweepRun:
         store: FileStore,
         options: SweepRunOptions,
         target: Target,
-        earlier: EarlierResults | None,
+        kept: KeptRuns | None,
     ) -> SweepRun:
         around = target.surroundings()
         budget = target.series_budget if options.series_budget is None else options.series_budget
@@ -211,7 +209,7 @@ class SweepRun:
             active_runs=ActiveRuns(),
             options=dataclasses.replace(options, wake=None),  # only the channel may keep its handle alive
             around=around,
-            earlier=earlier,
+            kept=kept,
         )
         return cls(plan, sweep, target.make_runner(sweep))
 
@@ -370,12 +368,12 @@ def planned(entry: ModelEntry, spec: SweepSpec) -> Plan:
     return spec.plan(entry.schema())
 
 
-def reused(plan: Plan, options: SweepRunOptions, target: Target) -> EarlierResults | None:
+def reused(plan: Plan, options: SweepRunOptions, target: Target) -> KeptRuns | None:
     """Return the rows that `options` have copied from other results, None for none."""
     if options.reuse is None:
         return None
     reader = target.open_results(options.reuse, force=options.force)
-    return reusable(reader, plan, options.shard or WHOLE, retry_failed=options.retry_failed)
+    return reused_runs(reader, plan, options.shard or WHOLE, retry_failed=options.retry_failed)
 
 
 def _abandon(control: SweepControl, runner: Runner) -> None:

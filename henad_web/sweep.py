@@ -15,9 +15,11 @@ from henad_web.errors import HenadError, OutputFullError, SweepFailedError, desc
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.build import BuildRecord, this_build
+from henad_web.output.first_manifest import first_manifest
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
 from henad_web.resume.provenance import build_warnings
+from henad_web.resume.resumption import continued_manifest
 from henad_web.run.answers import IDLE, NOW, Answer
 from henad_web.run.lanes import (
     CommandAcknowledged,
@@ -32,8 +34,7 @@ from henad_web.run.lanes import (
 )
 from henad_web.run.options import OnFull
 from henad_web.run.ordering import ordered_run_ids
-from henad_web.run.outline import SweepOutline
-from henad_web.run.outlining import make_outline
+from henad_web.run.outline import SweepOutline, make_outline
 from henad_web.run.probe import Probe, ProbeReport
 from henad_web.run.reorder import ReorderBuffer
 from henad_web.run.requests import RunRequest
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
-    from henad_web.resume.kept_runs import EarlierResults
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
+    from henad_web.resume.kept_runs import KeptRuns
     from henad_web.run.active_runs import ActiveRuns, RunWatch
     from henad_web.run.control import SweepControl
     from henad_web.run.layout import ExecutionLayout, MachineResources
@@ -92,7 +93,7 @@ class Sweep:
         active_runs: Table of runs in progress, read by the host.
         options: Settings that change no result.
         around: What the target lends.
-        earlier: Rows that are kept instead of being run, None for none.
+        kept: Runs that are kept instead of being done again, None for none.
     """
 
     def __init__(
@@ -106,11 +107,11 @@ class Sweep:
         active_runs: ActiveRuns,
         options: SweepRunOptions,
         around: Surroundings,
-        earlier: EarlierResults | None = None,
+        kept: KeptRuns | None = None,
     ) -> None:
         self._entry, self._plan, self._store, self.channel = entry, plan, store, channel
         self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
-        self._earlier = earlier
+        self._kept = kept
         self._probe = Probe(entry, plan, takes_interrupts=around.takes_interrupts)
         self._probed: ProbeReport | None = None
         self._opening: _Opening | None = None
@@ -171,11 +172,11 @@ class Sweep:
         return NOW
 
     def _outlined(self, probe: ProbeReport) -> _Opening:
-        plan, earlier = self._plan, self._earlier
+        plan, kept = self._plan, self._kept
         measure = MeasurePlan.bind(plan, probe.columns)
-        if earlier is not None:
-            earlier.check_columns(measure.columns, measure.reducer_columns)
-        skipped = 0 if earlier is None else earlier.kept.counts.rows
+        if kept is not None:
+            kept.check_columns(measure.columns, measure.reducer_columns)
+        skipped = 0 if kept is None else kept.count
         resources = self._around.resources
         outline = make_outline(self._entry, plan, probe, measure, self._options, resources, skipped=skipped)
         return _Opening(measure, outline, plan.hashing())
@@ -191,18 +192,18 @@ class Sweep:
         if self._keeping is None:
             self._found = self._writer.begin()
             self._keeping = self._writer.keeping()
-        kept = next(self._keeping, None)
-        if kept is not None:
-            self.channel.advanced(kept)
+        kept_share = next(self._keeping, None)
+        if kept_share is not None:
+            self.channel.advanced(kept_share)
             return NOW
         self._runs = self._begin(opening, self._writer)
         return NOW
 
     def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
-        plan, outline, earlier = self._plan, opening.outline, self._earlier
+        plan, outline = self._plan, opening.outline
         lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, plan.spec.run.timeout_s)
-        kept = None if earlier is None else earlier.kept.flags(plan.run_count)
-        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, kept)
+        flags = None if self._kept is None else self._kept.tables.rows.flags(plan.run_count)
+        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, flags)
         self.channel.planned(outline)
         for warning in (*map(OutputNotice, self._found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
@@ -210,40 +211,41 @@ class Sweep:
 
     def _kept_warnings(self, writer: ResultsWriter) -> tuple[SweepWarning, ...]:
         """Return what is to be said of the rows that are kept: how many were copied, and who wrote them."""
-        earlier = self._earlier
-        if earlier is None:
+        kept = self._kept
+        if kept is None:
             return ()
-        recorded, kept = earlier.manifest, earlier.kept
-        text = f"{kept.counts.rows} of {self._plan.run_count} runs are copied from {earlier.reader.path}"
-        notices = () if earlier.is_own else (OutputNotice(text),)
-        if not kept.counts.rows:
+        text = f"{kept.count} of {self._plan.run_count} runs are copied from {kept.tables.reader.path}"
+        notices = () if kept.tables.is_own else (OutputNotice(text),)
+        if not kept.count:
             return notices
         changes = build_warnings(
-            recorded.sessions,
+            kept.manifest.sessions,
             writer.manifest.sessions[-1],
-            status=recorded.status,
+            status=kept.manifest.status,
             portable=self._entry.metadata.portable,
-            run_ids=kept.written_ids.tolist(),
+            run_ids=kept.tables.rows.written_ids.tolist(),
         )
         return (*notices, *changes)
 
     def _writer_of(self, outline: SweepOutline) -> ResultsWriter:
-        options, around = self._options, self._around
+        plan, entry, around, kept = self._plan, self._entry, self._around, self._kept
+        manifest = first_manifest(
+            plan=plan,
+            entry=entry,
+            outline=outline,
+            options=self._options,
+            runtime=around.runtime,
+            argv=around.argv,
+            engine=around.engine,
+            started_unix_ms=int(around.wall_clock() * 1000),
+        )
         return ResultsWriter(
             self._store,
-            plan=self._plan,
-            entry=self._entry,
-            spec_source=options.spec_source,
-            outline=outline,
-            runtime=around.runtime,
-            provenance=options.provenance,
+            plan=plan,
+            entry=entry,
+            manifest=manifest if kept is None else continued_manifest(manifest, kept, entry),
             wall_clock=around.wall_clock,
-            argv=around.argv,
-            concurrency=options.concurrency,
-            memory_budget=options.memory_budget,
-            gpu_memory_budget=options.gpu_memory_budget,
-            engine=around.engine,
-            earlier=self._earlier,
+            kept=None if kept is None else kept.tables,
         )
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:

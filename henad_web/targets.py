@@ -30,8 +30,7 @@ import numpy as np
 from henad_web.errors import NeedsNativeError
 from henad_web.model.entry import Backend
 from henad_web.output.manifest import RuntimeRecord
-from henad_web.output.places import DirectoryOutput, OutputPlace
-from henad_web.output.store import FileStore, MemoryStore
+from henad_web.output.store import DirectoryOutput, FileStore, MemoryStore, OutputPlace
 from henad_web.pumped import PumpedRunner
 from henad_web.run.lanes import InProcessLane, Lanes, RunView
 from henad_web.run.layout import ExecutionLayout, MachineResources
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
     from henad_web.model.registry import ModelsGiven
     from henad_web.output.record import SweepRecord
-    from henad_web.resume.merging import MergeReport
     from henad_web.results.verifying import VerifyReport
+    from henad_web.resume.merging import MergeReport
     from henad_web.run.options import SweepRunOptions
 
 __all__ = ["BROWSER_SERIES_BUDGET", "PumpedTarget", "Runner", "Target", "current"]

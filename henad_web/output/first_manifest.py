@@ -5,15 +5,15 @@ Owns what is filled in from the plan, the outline and the host. Writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
 from henad_web.explore.seeds import scheme_text, seed_formula
-from henad_web.explore.spec import ExecutionSettings
+from henad_web.explore.spec import ExecutionSettings, SeedSettings
 from henad_web.explore.spec_file import spec_document
-from henad_web.output.build import BuildRecord, model_source, this_build
+from henad_web.output.build import BuildRecord, model_source
 from henad_web.output.manifest import (
     FORMAT,
     FORMAT_VERSION,
@@ -35,32 +35,37 @@ from henad_web.output.manifest import (
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
-    from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
+    from henad_web.run.options import SweepRunOptions
     from henad_web.run.outline import SweepOutline
 
-__all__ = ["execution_record", "opening_manifest", "session_record"]
+__all__ = ["first_manifest"]
 
 
-def opening_manifest(
+def first_manifest(
     *,
     plan: Plan,
     entry: ModelEntry,
     outline: SweepOutline,
-    spec_source: SpecSource | None,
-    execution: ExecutionRecord,
+    options: SweepRunOptions,
     runtime: RuntimeRecord,
-    provenance: Mapping[str, str] | None,
-    argv: tuple[str, ...],
+    argv: Sequence[str],
+    engine: BuildRecord,
     started_unix_ms: int,
-    engine: BuildRecord | None = None,
 ) -> Manifest:
-    """Return the manifest of a sweep that started at `started_unix_ms` and has written no run yet."""
-    engine, started = engine or this_build(), rfc3339(started_unix_ms)
-    session = session_record(
-        engine, started, runtime, skipped=outline.skipped, provenance=provenance, model_source=model_source(entry)
-    )
-    seeds = plan.spec.seeds
+    """Return the manifest of a sweep that started at `started_unix_ms` and has written no run yet.
+
+    Args:
+        plan: What is run.
+        entry: The model.
+        outline: What the probe settled.
+        options: What was asked for.
+        runtime: What the sweep runs on.
+        argv: Command line, empty without one.
+        engine: Build of this package.
+        started_unix_ms: Milliseconds since 1970.
+    """
+    started, execution = rfc3339(started_unix_ms), _execution_record(outline, options)
     return Manifest(
         format=FORMAT,
         format_version=FORMAT_VERSION,
@@ -69,16 +74,16 @@ def opening_manifest(
         engine=engine,
         model=_model_record(entry, plan, outline),
         spec=spec_document(plan.spec, _asked(execution)),
-        spec_source=spec_source,
-        argv=argv,
+        spec_source=options.spec_source,
+        argv=tuple(argv),
         plan=_plan_record(plan),
-        seeds=SeedsRecord(root=seed_number(seeds.root), scheme=scheme_text(seeds), formula=seed_formula(seeds)),
+        seeds=_seeds_record(plan.spec.seeds),
         columns=ColumnsRecord(stats=outline.stat_columns, reducers=outline.reducer_columns),
         shard=ShardRecord(index=outline.shard.index, count=outline.shard.count),
         execution=execution,
         runtime=runtime,
         timestamps=Timestamps(started_unix_ms=started_unix_ms, started=started),
-        sessions=(session,),
+        sessions=(_session_record(entry, outline, options, runtime, engine, started),),
         results=None,
     )
 
@@ -89,27 +94,29 @@ def _asked(execution: ExecutionRecord) -> ExecutionSettings:
     )
 
 
-def session_record(
+def _session_record(
+    entry: ModelEntry,
+    outline: SweepOutline,
+    options: SweepRunOptions,
+    runtime: RuntimeRecord,
     engine: BuildRecord,
     started: str,
-    runtime: RuntimeRecord,
-    *,
-    skipped: int,
-    provenance: Mapping[str, str] | None,
-    model_source: str | None = None,
 ) -> SessionRecord:
-    """Return the record of a session that starts now, has kept `skipped` runs and written none."""
-    host: dict[str, object] | None = None if provenance is None else {**provenance}
+    """Return the record of a session that has written no run yet."""
     return SessionRecord(
         started=started,
         commit=engine.commit,
-        skipped=skipped,
+        skipped=outline.skipped,
         ran=0,
         engine=engine,
-        host=host,
-        model_source=model_source,
+        host=None if options.provenance is None else {**options.provenance},
+        model_source=model_source(entry),
         runtime=runtime,
     )
+
+
+def _seeds_record(seeds: SeedSettings) -> SeedsRecord:
+    return SeedsRecord(root=seed_number(seeds.root), scheme=scheme_text(seeds), formula=seed_formula(seeds))
 
 
 def _model_record(entry: ModelEntry, plan: Plan, outline: SweepOutline) -> ModelRecord:
@@ -144,22 +151,16 @@ def _plan_record(plan: Plan) -> PlanRecord:
     )
 
 
-def execution_record(
-    outline: SweepOutline,
-    *,
-    concurrency: int | str,
-    memory_budget: int | None,
-    gpu_memory_budget: int | None,
-) -> ExecutionRecord:
+def _execution_record(outline: SweepOutline, options: SweepRunOptions) -> ExecutionRecord:
     """Return how a sweep of `outline` is executed, beside what was asked for."""
     layout = outline.layout
     return ExecutionRecord(
         backend=str(outline.backend),
-        concurrency=concurrency,
+        concurrency=options.concurrency,
         cpu_lanes=layout.cpu_lanes,
         threads_per_lane=layout.threads_per_lane,
         gpu_tracks=layout.gpu_tracks,
         projected_bytes=outline.projected_bytes,
-        memory_budget=memory_budget,
-        gpu_memory_budget=gpu_memory_budget,
+        memory_budget=options.memory_budget,
+        gpu_memory_budget=options.gpu_memory_budget,
     )

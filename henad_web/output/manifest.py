@@ -1,7 +1,7 @@
 """manifest.json: what a folder of results is, complete enough to run it again.
 
 Owns the fields and their order (reference engine, section 9.5), so that folders of the reference engine read
-here. Fills nothing in: `opening` does that for a sweep that starts.
+here. Fills nothing in: `first_manifest` does that for a sweep that starts.
 """
 
 from __future__ import annotations

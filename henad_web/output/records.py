@@ -73,14 +73,14 @@ class TableRecord(NamedTuple):
         return csv_line(self.fields) == self.raw
 
     def _quoted_fields(self, text: str) -> list[str]:
-        fields, place, separator = [], 0, ","
+        fields, position, separator = [], 0, ","
         while separator:
-            found = _FIELD.match(text, place)
+            found = _FIELD.match(text, position)
             if found is None:
-                raise self._damaged(text[place:], "a field that is quoted whole, its quotes doubled, or not at all")
+                raise self._damaged(text[position:], "a field that is quoted whole, its quotes doubled, or not at all")
             quoted, plain, separator = found.groups()
             fields.append(plain if quoted is None else quoted.replace('""', '"'))
-            place = found.end()
+            position = found.end()
         return fields
 
     def _damaged(self, came: str, expected: str) -> TableDamagedError:

@@ -1,8 +1,8 @@
-"""Rows of earlier results copied into new tables, in plan order and under their new ids.
+"""Rows copied from tables that are there into new ones, in plan order and under their new ids.
 
-Owns which bytes of a row change when its run gets another place in a plan: the four ids at its start, and the id at the
-start of each of its series rows. Cells that are results are copied as they stand; quotes that need not be, and other
-line ends, are not.
+Owns which bytes of a row change when another plan numbers its run: the four ids at its start, and the id at the start
+of each of its series rows. Cells that are results are copied as they stand; quotes that need not be, and other line
+ends, are not.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import canonical_records
 
 if TYPE_CHECKING:
-    from henad_web.output.table_rows import KeptRows
+    from henad_web.explore.plan import Plan
+    from henad_web.output.store import ResultsReader
+    from henad_web.output.table_rows import TableRows
 
-__all__ = ["CHUNK_BYTES", "Places", "copy_rows", "copy_series"]
+__all__ = ["CHUNK_BYTES", "PlanNumbering", "copied_tables", "copy_rows", "copy_series"]
 
 CHUNK_BYTES = 1 << 20
 """Most bytes that unchanged rows are read and written at once."""
 
 Change = Callable[[bytes], bytes]
-Span = tuple[int, int, Change | None]
+Stretch = tuple[int, int, Change | None]
 """Offset of the first byte of a row or rows, offset behind the last, and what changes in them; None for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where the runs of a plan stand in it.
+class PlanNumbering:
+    """How a plan numbers its runs.
 
     Attributes:
         replicates: Runs of each config.
@@ -40,6 +42,11 @@ class Places:
     replicates: int
     first_configs: Sequence[int]
 
+    @classmethod
+    def of(cls, plan: Plan) -> PlanNumbering:
+        """Return how `plan` numbers its runs."""
+        return cls(replicates=plan.replicates, first_configs=tuple(block.first_config for block in plan.blocks))
+
     def prefix(self, run_id: int) -> bytes:
         """Return the fields ``run_id,config_id,block,rep,`` of the run `run_id`."""
         config_id, rep = divmod(run_id, self.replicates)
@@ -47,34 +54,60 @@ class Places:
         return b"%d,%d,%d,%d," % (run_id, config_id, block, rep)
 
 
-def copy_rows(runs: BinaryIO, kept: KeptRows, places: Places | None) -> Iterator[bytes]:
-    """Yield the rows of runs.csv that `kept` names, in its order.
+def copied_tables(
+    reader: ResultsReader, rows: TableRows, headers: tuple[bytes, bytes], numbering: PlanNumbering | None
+) -> dict[str, Iterable[bytes]]:
+    """Return runs.csv and series.csv of the `rows` of `reader`, as chunks that are read when they are asked for.
+
+    Args:
+        reader: Where the rows stand.
+        rows: The rows, in the order they are to have.
+        headers: First lines of both tables.
+        numbering: That of the plan whose ids they get, None to leave ids as they are.
+    """
+    return {
+        RUNS: _table(reader, RUNS, headers[0], lambda stream: copy_rows(stream, rows, numbering)),
+        SERIES: _table(reader, SERIES, headers[1], lambda stream: copy_series(stream, rows)),
+    }
+
+
+def _table(
+    reader: ResultsReader, name: str, header: bytes, copy: Callable[[BinaryIO], Iterator[bytes]]
+) -> Iterator[bytes]:
+    yield header
+    if reader.holds(name):
+        with reader.reader(name) as stream:
+            yield from copy(stream)
+
+
+def copy_rows(runs: BinaryIO, rows: TableRows, numbering: PlanNumbering | None) -> Iterator[bytes]:
+    """Yield the rows of runs.csv that `rows` names, in its order.
 
     Args:
         runs: The table they stand in.
-        kept: Which rows.
-        places: The plan they move into, None to leave ids as they are.
+        rows: Which rows, and the ids they get.
+        numbering: That of the plan they move into, None to leave ids as they are.
     """
 
-    def spans() -> Iterator[Span]:
-        for run_id, start, end in zip(kept.run_ids, kept.run_starts, kept.run_ends, strict=True):
-            move = None if places is None else _moved(places, int(run_id))
-            yield int(start), int(end), _rewritten(RUNS, move, is_canonical=kept.runs_are_canonical)
+    def stretches() -> Iterator[Stretch]:
+        for run_id, start, end in zip(rows.run_ids, rows.run_starts, rows.run_ends, strict=True):
+            move = None if numbering is None else _moved(numbering, int(run_id))
+            yield int(start), int(end), _rewritten(RUNS, move, is_canonical=rows.runs_are_canonical)
 
-    return _copied(runs, spans())
+    return _copied(runs, stretches())
 
 
-def copy_series(series: BinaryIO, kept: KeptRows) -> Iterator[bytes]:
-    """Yield the rows of series.csv of the runs that `kept` names, in its order and under their new ids."""
+def copy_series(series: BinaryIO, rows: TableRows) -> Iterator[bytes]:
+    """Yield the rows of series.csv of the runs that `rows` names, in its order and under their new ids."""
 
-    def spans() -> Iterator[Span]:
-        ids = zip(kept.run_ids, kept.written_ids, strict=True)
-        for (run_id, written_id), start, end in zip(ids, kept.series_starts, kept.series_ends, strict=True):
+    def stretches() -> Iterator[Stretch]:
+        ids = zip(rows.run_ids, rows.written_ids, strict=True)
+        for (run_id, written_id), start, end in zip(ids, rows.series_starts, rows.series_ends, strict=True):
             if end > start:
                 move = None if run_id == written_id else _renumbered(int(written_id), int(run_id))
-                yield int(start), int(end), _rewritten(SERIES, move, is_canonical=kept.series_are_canonical)
+                yield int(start), int(end), _rewritten(SERIES, move, is_canonical=rows.series_are_canonical)
 
-    return _copied(series, spans())
+    return _copied(series, stretches())
 
 
 def _rewritten(table: str, move: Change | None, *, is_canonical: bool) -> Change | None:
@@ -86,9 +119,9 @@ def _rewritten(table: str, move: Change | None, *, is_canonical: bool) -> Change
     return lambda rows: move(canonical_records(rows, table))
 
 
-def _moved(places: Places, run_id: int) -> Change:
+def _moved(numbering: PlanNumbering, run_id: int) -> Change:
     # Ids at the start of a canonical row are never quoted, so that the first four commas are theirs.
-    return lambda row: places.prefix(run_id) + row.split(b",", 4)[4]
+    return lambda row: numbering.prefix(run_id) + row.split(b",", 4)[4]
 
 
 def _renumbered(written_id: int, run_id: int) -> Change:
@@ -97,8 +130,8 @@ def _renumbered(written_id: int, run_id: int) -> Change:
     return lambda rows: new + rows[len(old) :].replace(b"\n" + old, b"\n" + new)
 
 
-def _copied(stream: BinaryIO, spans: Iterable[Span]) -> Iterator[bytes]:
-    for start, end, change in _joined(spans):
+def _copied(stream: BinaryIO, stretches: Iterable[Stretch]) -> Iterator[bytes]:
+    for start, end, change in _joined(stretches):
         stream.seek(start)
         if change is None:
             yield from _blocks(stream, end - start)
@@ -106,16 +139,16 @@ def _copied(stream: BinaryIO, spans: Iterable[Span]) -> Iterator[bytes]:
             yield change(stream.read(end - start))
 
 
-def _joined(spans: Iterable[Span]) -> Iterator[Span]:
-    """Join neighbouring spans of which nothing changes, so that they are read at once."""
-    held: Span | None = None
-    for span in spans:
-        if held is not None and held[1] == span[0] and held[2] is span[2] is None:
-            held = (held[0], span[1], None)
+def _joined(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Join neighbouring stretches of which nothing changes, so that they are read at once."""
+    held: Stretch | None = None
+    for stretch in stretches:
+        if held is not None and held[1] == stretch[0] and held[2] is stretch[2] is None:
+            held = (held[0], stretch[1], None)
             continue
         if held is not None:
             yield held
-        held = span
+        held = stretch
     if held is not None:
         yield held
 

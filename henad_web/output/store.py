@@ -1,17 +1,73 @@
-"""Where the bytes of the files go: the seam between a sweep's output and a target.
+"""Where the bytes of the files go: what a caller asks for, and the seam between a sweep's output and a target.
 
-Owns the seam and the store in memory. Knows nothing of what the bytes mean, or of any file system.
+Owns both and the store in memory. Knows nothing of what the bytes mean, or of any file system.
 """
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from henad_web.errors import UsageError
 from henad_web.output.names import RESULT_NAMES
 
-__all__ = ["FileStore", "MemoryStore", "ResultsReader", "Stamp"]
+__all__ = [
+    "DirectoryOutput",
+    "FileStore",
+    "MemoryOutput",
+    "MemoryStore",
+    "OutputPlace",
+    "ResultsReader",
+    "Stamp",
+    "checked_output",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOutput:
+    """Keep the files in memory; the record of the sweep carries them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryOutput:
+    """Write the files into the directory `path`, made if it is missing. It must hold no results yet.
+
+    With `overwrite` it may hold those of another sweep. They stay as they are until the new one has its first row, and
+    give way to it then all at once; a sweep that never has one leaves them, and its record carries its files. Other
+    files stay in any case.
+
+    Raises:
+        UsageError: `path` is no path.
+    """
+
+    path: str | os.PathLike[str]
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no file system could take for a path."""
+        if not isinstance(self.path, (str, os.PathLike)):
+            raise UsageError(f"the path of DirectoryOutput is {self.path!r}; allowed: text or a pathlib.Path")
+
+
+OutputPlace = MemoryOutput | DirectoryOutput
+
+
+def checked_output(output: object) -> OutputPlace:
+    """Return what `output` asks for, memory when None.
+
+    Raises:
+        UsageError: It is something else, such as a bare path, whose results would not go where it says.
+    """
+    if output is None:
+        return MemoryOutput()
+    if isinstance(output, (MemoryOutput, DirectoryOutput)):
+        return output
+    instead = f"DirectoryOutput({output!r})" if isinstance(output, (str, os.PathLike)) else "MemoryOutput()"
+    raise UsageError(f"output is {output!r}; allowed: MemoryOutput() or DirectoryOutput(path); use {instead}")
+
 
 Stamp = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file of results: a change of any shows that somebody wrote."""
@@ -86,7 +142,7 @@ class FileStore(ResultsReader, Protocol):
             Lines about what was found and dealt with, for the user.
 
         Raises:
-            FolderChangedError: Somebody has written since.
+            ResumeError: Somebody has written since (`ResumeReason.FOLDER_CHANGED`).
         """
 
     def create(self, name: str, header: bytes) -> None:

@@ -1,23 +1,42 @@
 """Where the rows of every run stand in runs.csv and series.csv, as columns of numbers.
 
 Owns one pass over each table that fits any size of sweep into a few bytes a run. Judges nothing: which rows are kept
-is `kept`'s business.
+is `resume.kept_runs`' business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.explore.outcomes import RunStatus
+from henad_web.output.names import RUNS, SERIES
 from henad_web.output.table_reading import Int64s, RunsReader, SeriesReader, SeriesRows
-from henad_web.output.tables import LEADING, MEASURED, RunsLayout
+from henad_web.output.tables import LEADING, MEASURED, RunsLayout, check_header, series_header
+from henad_web.output.written_spec import layout_of
 
-__all__ = ["STATUSES", "Ints", "RunsIndex", "SeriesCadence", "SeriesIndex", "index_runs", "index_series"]
+if TYPE_CHECKING:
+    from henad_web.explore.spec import SweepSpec
+    from henad_web.output.manifest import Manifest
+    from henad_web.output.store import ResultsReader
+
+__all__ = [
+    "STATUSES",
+    "Ints",
+    "RunsIndex",
+    "SeriesCadence",
+    "SeriesIndex",
+    "index_runs",
+    "index_series",
+    "read_indexes",
+    "recorded_indexes",
+]
 
 STATUSES = tuple(RunStatus)
 """Statuses by the number an index gives them."""
@@ -118,6 +137,17 @@ class SeriesCadence:
     series_every: int
     total: int
 
+    @classmethod
+    def of(cls, spec: SweepSpec) -> SeriesCadence:
+        """Return that of the runs of `spec`."""
+        run, measure = spec.run, spec.measure
+        return cls(
+            warmup=run.warmup,
+            stats_every=measure.stats_every,
+            series_every=measure.series_cadence,
+            total=run.warmup + run.steps,
+        )
+
     def last_samples(self, ticks: Ints) -> Ints:
         """Return the last sample tick at or before each of `ticks`, -1 where there is none."""
         on_cadence = self.warmup + (ticks - self.warmup) // self.stats_every * self.stats_every
@@ -161,9 +191,9 @@ class SeriesIndex:
     ends: Ints
 
     @property
-    def places(self) -> dict[int, int]:
-        """Position of each run; of one whose rows stand in several places, the last."""
-        return {run_id: place for place, run_id in enumerate(self.run_ids.tolist())}
+    def positions(self) -> dict[int, int]:
+        """Position of the group of each run; of a run with several groups, the last."""
+        return {run_id: position for position, run_id in enumerate(self.run_ids.tolist())}
 
 
 def index_series(stream: BinaryIO, header: Sequence[str], cadence: SeriesCadence | None = None) -> SeriesIndex:
@@ -188,6 +218,48 @@ def index_series(stream: BinaryIO, header: Sequence[str], cadence: SeriesCadence
     )
 
 
+def read_indexes(
+    reader: ResultsReader, layout: RunsLayout, stats: Sequence[str], cadence: SeriesCadence
+) -> tuple[RunsIndex, SeriesIndex]:
+    """Return the indexes of the tables that `reader` reads; a table that is missing has no rows.
+
+    Neither has one whose header is another one than `layout` and `stats` say: that is the caller's to refuse.
+
+    Raises:
+        TableDamagedError: A record other than a torn last one is no row.
+    """
+    with _opened(reader, RUNS) as stream:
+        runs = index_runs(stream, layout)
+    with _opened(reader, SERIES) as stream:
+        return runs, index_series(stream, series_header(stats), cadence)
+
+
+def recorded_indexes(
+    reader: ResultsReader, manifest: Manifest, cadence: SeriesCadence
+) -> tuple[RunsIndex, SeriesIndex]:
+    """Return the indexes of the tables that `reader` reads, whose headers are those that `manifest` tells.
+
+    Raises:
+        TableDamagedError: A header is another one, or a record other than a torn last one is no row.
+    """
+    layout, stats = layout_of(manifest), manifest.columns.stats
+    runs, series = read_indexes(reader, layout, stats, cadence)
+    if runs.header is not None:
+        layout.checked(runs.header)
+    if series.header is not None:
+        check_header(SERIES, series.header, series_header(stats))
+    return runs, series
+
+
+@contextmanager
+def _opened(reader: ResultsReader, name: str) -> Iterator[BinaryIO]:
+    if not reader.holds(name):
+        yield io.BytesIO()
+        return
+    with reader.reader(name) as stream:
+        yield stream
+
+
 class _Groups:
     """Gathers rows into groups, some neighbouring rows at a time."""
 
@@ -204,24 +276,24 @@ class _Groups:
         firsts = np.flatnonzero(np.concatenate([[True], is_first[1:]]))
         counts = np.diff(np.append(firsts, len(ids))).astype(np.intp)
         before = 0 if is_first[0] else self._rows
-        place = np.arange(len(ids), dtype=np.int64) - np.repeat(firsts, counts)
-        place[: counts[0]] += before
+        position = np.arange(len(ids), dtype=np.int64) - np.repeat(firsts, counts)
+        position[: counts[0]] += before
         previous = np.concatenate([[-1 if is_first[0] else self._tick], ticks[:-1]])
         previous[firsts[1:]] = -1
-        is_regular = np.logical_and.reduceat(self._fits(place, ticks, previous), firsts)
+        is_regular = np.logical_and.reduceat(self._fits(position, ticks, previous), firsts)
         lasts = np.append(firsts[1:], len(ids)) - 1
         columns = (counts.astype(np.int64), ticks[lasts], is_regular.astype(np.int64))
         self._parts.append((ids[firsts], *columns, rows.starts[firsts], rows.ends[lasts]))
-        self._id, self._rows, self._tick = int(ids[-1]), int(place[-1]) + 1, int(ticks[-1])
+        self._id, self._rows, self._tick = int(ids[-1]), int(position[-1]) + 1, int(ticks[-1])
 
-    def _fits(self, place: Ints, ticks: Ints, previous: Ints) -> NDArray[np.bool_]:
-        """Return whether each row, the `place`-th of its group, stands behind the `previous` one as it must."""
+    def _fits(self, position: Ints, ticks: Ints, previous: Ints) -> NDArray[np.bool_]:
+        """Return whether each row, the `position`-th of its group, stands behind the `previous` one as it must."""
         behind = np.asarray(ticks > previous)
         if self._cadence is None:
             return behind
         # Only the last row may be off the cadence: each row answers for the one before it.
-        expected = self._cadence.warmup + (place - 1) * self._cadence.series_every
-        return np.asarray(behind & ((place == 0) | (previous == expected)))
+        expected = self._cadence.warmup + (position - 1) * self._cadence.series_every
+        return np.asarray(behind & ((position == 0) | (previous == expected)))
 
     def columns(self) -> dict[str, NDArray[np.int64]]:
         """Return the columns of an index, the parts of groups that stood in several blocks joined."""

@@ -280,9 +280,9 @@ def _numbers(letters: NDArray[np.uint8], starts: NDArray[Any], ends: NDArray[Any
     """Return the whole numbers whose digits stand from `starts` to before `ends`."""
     lengths = ends - starts
     numbers = np.zeros(len(starts), np.int64)
-    for place in range(int(lengths.max(initial=0))):
-        inside = place < lengths
-        numbers[inside] = numbers[inside] * 10 + letters[starts[inside] + place] - ord("0")
+    for position in range(int(lengths.max(initial=0))):
+        inside = position < lengths
+        numbers[inside] = numbers[inside] * 10 + letters[starts[inside] + position] - ord("0")
     return numbers
 
 
@@ -294,7 +294,7 @@ def _refuse(line: bytes, number: int, header: Sequence[str]) -> None:
 
 
 def _check_fields(number: int, fields: Sequence[str], header: Sequence[str]) -> None:
-    for place, (field, name) in enumerate(zip(fields, header, strict=True)):
-        is_value = place >= len(SERIES_LEADING)
+    for position, (field, name) in enumerate(zip(fields, header, strict=True)):
+        is_value = position >= len(SERIES_LEADING)
         if (_VALUE if is_value else _LEAD).fullmatch(field) is None:
             raise TableDamagedError(SERIES, number, name, came=field, expected=_EXPECTED[is_value])

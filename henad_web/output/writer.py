@@ -7,36 +7,30 @@ ended. Knows no file system (`store`) and no formats (`tables`, `summary`, `mani
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from henad_web.errors import TableChangedError
 from henad_web.explore.spec import RunOrder
-from henad_web.output.build import BuildRecord, files_of_source, model_source
-from henad_web.resume.sessions import continued_manifest, kept_tables, ordered_rows, plan_places
-from henad_web.output.table_rows import WrittenSpans
+from henad_web.output.build import BuildRecord, model_source
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
-from henad_web.output.first_manifest import execution_record, opening_manifest
 from henad_web.output.record import Counts, SweepEnd
+from henad_web.output.row_copies import PlanNumbering, copied_tables
 from henad_web.output.spans import SpanBuilder
 from henad_web.output.summary import summary_table
+from henad_web.output.table_index import SeriesCadence
+from henad_web.output.table_rows import WrittenRows, all_rows
 from henad_web.output.tables import RunsTable, SeriesTable
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Plan
-    from henad_web.explore.spec_file import SpecSource
     from henad_web.model.entry import ModelEntry
-    from henad_web.output.row_copies import Places
-    from henad_web.resume.kept_runs import EarlierResults
-    from henad_web.output.table_rows import KeptRows
-    from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore, ResultsReader
-    from henad_web.run.layout import Concurrency
-    from henad_web.run.outline import SweepOutline
+    from henad_web.output.table_rows import KeptTables, TableRows
 
 __all__ = ["ResultsWriter"]
 
@@ -59,17 +53,9 @@ class ResultsWriter:
         store: Where the files go.
         plan: What is run.
         entry: The model.
-        spec_source: Where the spec came from, None for one made in memory.
-        outline: What the probe settled.
-        runtime: What the sweep runs on.
-        provenance: Build of the calling program, None when it does not say.
-        wall_clock: Seconds since 1970, such as `time.time`; read at the start and at the end.
-        argv: Command line, empty without one.
-        concurrency: Runs at once, as asked for.
-        memory_budget: Host bytes allowed, as asked for.
-        gpu_memory_budget: Device bytes allowed, as asked for.
-        engine: Build of this package, None for what it can say of itself.
-        earlier: Rows that are kept instead of being run, None for none.
+        manifest: The manifest to begin with, as `first_manifest` makes it.
+        wall_clock: Seconds since 1970, such as `time.time`; read at the end.
+        kept: Rows that are kept instead of being run, None for none.
     """
 
     def __init__(
@@ -78,40 +64,19 @@ class ResultsWriter:
         *,
         plan: Plan,
         entry: ModelEntry,
-        spec_source: SpecSource | None,
-        outline: SweepOutline,
-        runtime: RuntimeRecord,
-        provenance: Mapping[str, str] | None,
+        manifest: Manifest,
         wall_clock: Callable[[], float],
-        argv: Sequence[str] = (),
-        concurrency: Concurrency = "auto",
-        memory_budget: int | None = None,
-        gpu_memory_budget: int | None = None,
-        engine: BuildRecord | None = None,
-        earlier: EarlierResults | None = None,
+        kept: KeptTables | None = None,
     ) -> None:
-        self._store, self._wall_clock, self._entry, self._plan, self._earlier = store, wall_clock, entry, plan, earlier
-        self._runs, self._series = RunsTable(plan, outline.reducer_columns), SeriesTable(outline.stat_columns)
+        self._store, self._wall_clock, self._entry, self._plan, self._kept = store, wall_clock, entry, plan, kept
+        self._manifest, columns = manifest, manifest.columns
+        self._runs, self._series = RunsTable(plan, columns.reducers), SeriesTable(columns.stats)
         self._ran, self._counts, self._is_open = 0, Counts(), False
-        self._last_id, self._is_in_order, self._has_kept, self._written = -1, True, False, SpanBuilder()
-        self._spans = WrittenSpans() if earlier is None and plan.spec.run.order is not RunOrder.DEPTH else None
-        execution = execution_record(
-            outline, concurrency=concurrency, memory_budget=memory_budget, gpu_memory_budget=gpu_memory_budget
-        )
-        self._manifest = opening_manifest(
-            plan=plan,
-            entry=entry,
-            outline=outline,
-            spec_source=spec_source,
-            execution=execution,
-            runtime=runtime,
-            provenance=provenance,
-            argv=tuple(argv),
-            started_unix_ms=self._now(),
-            engine=engine,
-        )
-        if earlier is not None:
-            self._go_on(earlier)
+        self._last_id, self._is_in_order, self._has_kept, self._ran_ids = -1, True, False, SpanBuilder()
+        self._rows = WrittenRows() if kept is None and plan.spec.run.order is not RunOrder.DEPTH else None
+        if kept is not None:
+            self._counts, self._last_id = kept.rows.counts, kept.rows.last_id
+            self._is_in_order = kept.ends is None or kept.rows.is_in_order
 
     @property
     def counts(self) -> Counts:
@@ -137,12 +102,12 @@ class ResultsWriter:
             OutputFullError: There is no room; call again once there is.
             OutputError: The place cannot be written.
         """
-        earlier = self._earlier
-        is_own = earlier is not None and earlier.is_own
-        lines = self._store.open_existing(earlier.stamp) if earlier and is_own else self._store.open()
+        kept = self._kept
+        stamp = None if kept is None else kept.stamp
+        lines = self._store.open() if stamp is None else self._store.open_existing(stamp)
         self._is_open = True
         self._write(self._manifest)
-        if earlier is None:
+        if kept is None:
             self._store.create(RUNS, self._runs.header)
             self._store.create(SERIES, self._series.header)
             self._store.sync()
@@ -158,39 +123,30 @@ class ResultsWriter:
             OutputFullError: There is no room; iterate anew once there is.
             OutputError: The place cannot be written.
         """
-        earlier = self._earlier
-        if earlier is None:
+        kept = self._kept
+        if kept is None:
             return
-        if not self._has_kept:  # rows are told by their places in the old tables, so that once must be enough
-            if earlier.ends is None:
-                stays = earlier.is_own and earlier.kept.has_written_ids
-                places = None if stays else plan_places(self._plan)
-                yield from self._rewriting(earlier.reader, earlier.kept, places)
+        if not self._has_kept:  # rows are told by their positions in the old tables, so that once must be enough
+            if kept.ends is None:
+                stays = kept.is_own and kept.rows.has_written_ids
+                yield from self._rewriting(kept.reader, kept.rows, None if stays else PlanNumbering.of(self._plan))
             else:
-                self._store.adopt(RUNS, earlier.ends.runs)
-                self._store.adopt(SERIES, earlier.ends.series)
+                self._store.adopt(RUNS, kept.ends.runs)
+                self._store.adopt(SERIES, kept.ends.series)
             self._has_kept = True
         self._store.sync()
 
-    def _rewriting(self, reader: ResultsReader, kept: KeptRows, places: Places | None) -> Iterator[float]:
-        """Make the tables anew of the rows `kept`, some at a time; yield the share done."""
+    def _rewriting(self, reader: ResultsReader, rows: TableRows, numbering: PlanNumbering | None) -> Iterator[float]:
+        """Make the tables anew of the `rows` of `reader`, some at a time; yield the share done."""
         headers = (self._runs.header, self._series.header)
-        size = sum(map(len, headers)) + kept.byte_count
+        size = sum(map(len, headers)) + rows.byte_count
         done = told = 0
-        for number, chunk in enumerate(self._store.rewriting(kept_tables(reader, kept, headers, places)), start=1):
+        tables = copied_tables(reader, rows, headers, numbering)
+        for number, chunk in enumerate(self._store.rewriting(tables), start=1):
             done += chunk
             if done - told >= _PIECE_BYTES or number % _PIECE_ROWS == 0:
                 told = done
                 yield min(done / size, 1.0)
-
-    def _go_on(self, earlier: EarlierResults) -> None:
-        *_, session = self._manifest.sessions
-        if not isinstance(session.model_source, BuildRecord):
-            names = [name for before in earlier.manifest.sessions for name in _file_names(before.model_source)]
-            session = replace(session, model_source=model_source(self._entry, session.model_source, names))
-        self._manifest = continued_manifest(replace(self._manifest, sessions=(session,)), earlier)
-        self._counts, self._last_id = earlier.kept.counts, earlier.kept.last_id
-        self._is_in_order = earlier.ends is None or earlier.kept.is_in_order
 
     def write_run(self, outcome: RunOutcome) -> None:
         """Write the series rows of one run, then its row, and hand both to the operating system.
@@ -207,11 +163,11 @@ class ResultsWriter:
         self._store.flush()
         self._counts = self._counts.plus(outcome.status)
         self._ran += 1
-        if self._spans is not None:
-            self._spans.add(outcome.run.run_id, len(row), len(rows))
+        if self._rows is not None:
+            self._rows.add(outcome.run.run_id, len(row), len(rows))
         self._is_in_order = self._is_in_order and outcome.run.run_id > self._last_id
         self._last_id = max(self._last_id, outcome.run.run_id)
-        self._written.add(outcome.run.run_id)
+        self._ran_ids.add(outcome.run.run_id)
 
     def finishing(self, end: SweepEnd) -> Iterator[float]:
         """Bring the rows into plan order, write the summary, then the manifest, and make everything durable.
@@ -241,11 +197,11 @@ class ResultsWriter:
         results = ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
         self._write(self._ended(_STATUS[end], results))
 
-    def _ordered_rows(self) -> KeptRows:
-        """Return every row in plan order, by where this writer put it, or where it is found with earlier ones."""
-        if self._spans is None:
-            return ordered_rows(self._store, self._plan, self._manifest)
-        return self._spans.rows(len(self._runs.header), len(self._series.header), self._counts)
+    def _ordered_rows(self) -> TableRows:
+        """Return every row in plan order, by where this writer put it, or where it is found among kept ones."""
+        if self._rows is None:
+            return all_rows(self._store, self._manifest, SeriesCadence.of(self._plan.spec))
+        return self._rows.in_order(len(self._runs.header), len(self._series.header), self._counts)
 
     def finish(self, end: SweepEnd) -> Manifest:
         """Do all of `finishing` at once and return the manifest; raises as it does."""
@@ -267,9 +223,9 @@ class ResultsWriter:
 
     def _ended(self, status: ManifestStatus, results: ResultsRecord | None) -> Manifest:
         now = self._now()
-        *earlier, session = self._manifest.sessions
+        *before, session = self._manifest.sessions
         if self._has_rows():
-            session = replace(session, ran=self._ran, rows=self._written.spans())
+            session = replace(session, ran=self._ran, rows=self._ran_ids.spans())
         if not isinstance(session.model_source, BuildRecord):  # runs may have imported more of the model
             session = replace(session, model_source=model_source(self._entry, session.model_source))
         return replace(
@@ -277,7 +233,7 @@ class ResultsWriter:
             status=status,
             results=results,
             timestamps=replace(self._manifest.timestamps, finished_unix_ms=now, finished=rfc3339(now)),
-            sessions=(*earlier, session),
+            sessions=(*before, session),
         )
 
     def _has_rows(self) -> bool:
@@ -294,7 +250,3 @@ class ResultsWriter:
 
     def _now(self) -> int:
         return int(self._wall_clock() * 1000)
-
-
-def _file_names(source: BuildRecord | str | None) -> list[str]:
-    return [name for name, _ in files_of_source(source)] if isinstance(source, str) else []

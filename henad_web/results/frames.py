@@ -96,7 +96,7 @@ def runs_frame(results: RecordedResults) -> DataFrame:
     """
     pandas = _library("pandas", "to_pandas")
     runs = results.runs
-    arrays = [runs.at(place) for place in range(len(runs.columns))]
+    arrays = [runs.at(position) for position in range(len(runs.columns))]
     frame = pandas.DataFrame(dict(enumerate(arrays)))
     frame.columns = list(runs.columns)
     # A parameter may be called like a column of every table; which of the two is meant then, nobody can tell.
@@ -176,9 +176,9 @@ class _Grid:
 
     def __init__(self, results: RecordedResults) -> None:
         self._results, runs = results, results.runs
-        self.configs, self._first, place = np.unique(runs["config_id"], return_index=True, return_inverse=True)
+        self.configs, self._first, position = np.unique(runs["config_id"], return_index=True, return_inverse=True)
         self.replicates, rep = np.unique(runs["rep"], return_inverse=True)
-        self._cell = place.reshape(-1) * len(self.replicates) + rep.reshape(-1)
+        self._cell = position.reshape(-1) * len(self.replicates) + rep.reshape(-1)
         self._shape = (len(self.configs), len(self.replicates))
 
     def coordinates(self, taken: set[str]) -> Iterator[tuple[str, tuple[str, ...], NDArray[Any]]]:
@@ -243,8 +243,8 @@ def _variable(dims: tuple[str, ...], data: NDArray[Any], name: str, results: Rec
 def _columns_of(results: RecordedResults, table: str) -> Iterator[tuple[str, NDArray[Any]]]:
     if table == "runs":
         taken: set[str] = set()
-        for place, name in enumerate(results.runs.columns):
-            yield _free(name, taken, "reducer" if place > len(LEADING) else "run"), results.runs.at(place)
+        for position, name in enumerate(results.runs.columns):
+            yield _free(name, taken, "reducer" if position > len(LEADING) else "run"), results.runs.at(position)
     elif table == "series":
         keys, values = _long_series(results)
         yield from keys.items()

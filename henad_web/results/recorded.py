@@ -121,9 +121,9 @@ class RecordedResults:
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        place = "memory" if self.path is None else self.path
+        where = "memory" if self.path is None else self.path
         rows = f"{len(self.runs)} of {self.expected_runs} runs"
-        return f"<{type(self).__name__} of '{self.manifest.model.id}' in {place}: {self.status}, {rows}>"
+        return f"<{type(self).__name__} of '{self.manifest.model.id}' in {where}: {self.status}, {rows}>"
 
     @property
     def stat_columns(self) -> tuple[str, ...]:
@@ -239,7 +239,7 @@ class RecordedResults:
     @property
     def held_series_count(self) -> int:
         """Runs whose series fit the budget: the first ones, up to the run where it runs out."""
-        return len(self._within(self._series_places(), self._budget)) if self.has_series else 0
+        return len(self._within(self._series_positions(), self._budget)) if self.has_series else 0
 
     def series(self, run_id: int) -> RecordedSeries:
         """Return the samples kept of the run `run_id`, empty where the spec keeps none.
@@ -254,8 +254,8 @@ class RecordedResults:
             return kept
         if not self.runs.holds(run_id):
             self.runs.run(run_id)
-        place = self._places.get(run_id)
-        series = RecordedSeries.empty(self.stat_columns) if place is None else self._series.read(place)
+        position = self._positions.get(run_id)
+        series = RecordedSeries.empty(self.stat_columns) if position is None else self._series.read(position)
         if run_id in self._held:
             self._kept[run_id] = series
         return series
@@ -275,10 +275,10 @@ class RecordedResults:
             if not self.runs.holds(run_id):
                 self.runs.run(run_id)
         ids = self._series_index.run_ids
-        order = [place for place in self._series_places() if int(ids[place]) in wanted]
+        order = [position for position in self._series_positions() if int(ids[position]) in wanted]
         kept = self._within(order, budget)
-        held = {int(ids[place]): self._series.read(place) for place in kept}
-        for run_id in sorted(wanted - {int(ids[place]) for place in order}):
+        held = {int(ids[position]): self._series.read(position) for position in kept}
+        for run_id in sorted(wanted - {int(ids[position]) for position in order}):
             held[run_id] = RecordedSeries.empty(self.stat_columns)
         return RunSeries(held=held, dropped=tuple(sorted(wanted - held.keys())))
 
@@ -372,20 +372,21 @@ class RecordedResults:
         return self._series.index
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        return self._series_index.places
+    def _positions(self) -> dict[int, int]:
+        return self._series_index.positions
 
-    def _series_places(self) -> list[int]:
+    def _series_positions(self) -> list[int]:
         # Rows of a run without a row of its own are what a killed sweep leaves; they count for nothing.
-        return [place for place, run_id in enumerate(self._series_index.run_ids.tolist()) if self.runs.holds(run_id)]
+        run_ids = self._series_index.run_ids.tolist()
+        return [position for position, run_id in enumerate(run_ids) if self.runs.holds(run_id)]
 
     @cached_property
     def _held(self) -> frozenset[int]:
         ids = self._series_index.run_ids
-        return frozenset(int(ids[place]) for place in self._within(self._series_places(), self._budget))
+        return frozenset(int(ids[position]) for position in self._within(self._series_positions(), self._budget))
 
-    def _within(self, places: list[int], budget: int | None) -> list[int]:
+    def _within(self, positions: list[int], budget: int | None) -> list[int]:
         if budget is None:
-            return places
-        sizes = self._series_index.rows[places] * (len(self.stat_columns) + 1) * 8
-        return places[: int(np.searchsorted(np.cumsum(sizes), budget, side="right"))]
+            return positions
+        sizes = self._series_index.rows[positions] * (len(self.stat_columns) + 1) * 8
+        return positions[: int(np.searchsorted(np.cumsum(sizes), budget, side="right"))]

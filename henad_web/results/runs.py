@@ -204,12 +204,12 @@ class RecordedRuns:
 
     def _name_positions(self) -> dict[str, int]:
         own = {*LEADING, *MEASURED, NOTE}
-        positions = {name: place for place, name in enumerate(self.columns)}
-        for place, name in enumerate(self.columns):
-            is_config = len(LEADING) <= place < self._measured
-            is_reducer = self._measured + len(MEASURED) <= place < len(self.columns) - 1
+        positions = {name: position for position, name in enumerate(self.columns)}
+        for position, name in enumerate(self.columns):
+            is_config = len(LEADING) <= position < self._measured
+            is_reducer = self._measured + len(MEASURED) <= position < len(self.columns) - 1
             if name in own and not is_config and not is_reducer:
-                positions[name] = place
+                positions[name] = position
         return positions
 
     def _record(self, cells: Sequence[Any]) -> RecordedRun:

@@ -1,6 +1,6 @@
 """series.csv read back run by run.
 
-Owns the reading of a run's rows at the place that the index of the file tells. Keeps nothing but the index: a caller
+Owns the reading of a run's rows at the position that the index of the file tells. Keeps nothing but the index: a caller
 decides what stays in memory. Knows nothing of rows that runs.csv lacks.
 """
 
@@ -105,16 +105,16 @@ class SeriesFile:
         _refuse_scattered(index)
         return index
 
-    def read(self, place: int) -> RecordedSeries:
-        """Return the rows of the run at `place` of the index.
+    def read(self, position: int) -> RecordedSeries:
+        """Return the rows of the run at `position` of the index.
 
         Raises:
             TableDamagedError: The file has changed since it was indexed.
         """
-        return next(self.read_stretch(place, place + 1))
+        return next(self.read_stretch(position, position + 1))
 
     def read_stretch(self, first: int, end: int) -> Iterator[RecordedSeries]:
-        """Yield the rows of each run at the places `first` to `end` - 1, reading a few megabytes at a time.
+        """Yield the rows of each run at the positions `first` to `end` - 1, reading a few megabytes at a time.
 
         Raises:
             TableDamagedError: The file has changed since it was indexed.
@@ -150,7 +150,7 @@ def _refuse_scattered(index: SeriesIndex) -> None:
         return
     is_again = np.ones(len(index.run_ids), bool)
     is_again[first] = False
-    place = int(np.argmax(is_again))
-    record = int(index.rows[:place].sum()) + 2
-    came = str(index.run_ids[place])
+    position = int(np.argmax(is_again))
+    record = int(index.rows[:position].sum()) + 2
+    came = str(index.run_ids[position])
     raise TableDamagedError(SERIES, record, "run_id", came=came, expected="the rows of each run in one place")

@@ -118,11 +118,11 @@ def chosen_runs(results: RecordedResults, count: int) -> tuple[int, ...]:
     draws = DesignRng(int(results.manifest.plan.plan_hash, 16))
     moved: dict[int, int] = {}
     chosen = []
-    for place in range(count):
-        # The first places of a shuffle, without the rest of it.
-        other = place + draws.index(len(ids) - place)
+    for position in range(count):
+        # The first positions of a shuffle, without the rest of it.
+        other = position + draws.index(len(ids) - position)
         chosen.append(ids[moved.get(other, other)])
-        moved[other] = moved.get(place, place)
+        moved[other] = moved.get(position, position)
     return tuple(sorted(chosen))
 
 
@@ -203,10 +203,10 @@ class Verification:
         run_id = outcome.run.run_id
         (row,) = RecordReader(io.BytesIO(self._table.row(outcome)), RUNS, number=2)
         rerun = row.fields
-        for place, name, recorded, text in _result_cells(self._results, self._rows[run_id], rerun):
+        for position, name, recorded, text in _result_cells(self._results, self._rows[run_id], rerun):
             self._cells += 1
             is_text = name in self._texts
-            if not _is_equal(recorded, text, is_text=is_text, is_last=place == len(rerun) - 1):
+            if not _is_equal(recorded, text, is_text=is_text, is_last=position == len(rerun) - 1):
                 self._differences.append(Difference(run_id, RUNS, name, None, recorded, text))
         self._compare_series(run_id, outcome.series)
 
@@ -240,9 +240,9 @@ def _result_cells(
 ) -> Iterator[tuple[int, str, str, str]]:
     """Yield position, column and both texts of every cell of a row that is a result."""
     timings = RunsColumns.of(results.runs.columns).timings
-    for place, (name, mine, other) in enumerate(zip(results.runs.columns, recorded, rerun, strict=True)):
-        if place not in timings:
-            yield place, name, mine, other
+    for position, (name, mine, other) in enumerate(zip(results.runs.columns, recorded, rerun, strict=True)):
+        if position not in timings:
+            yield position, name, mine, other
 
 
 def _is_equal(recorded: str, rerun: str, *, is_text: bool, is_last: bool) -> bool:

@@ -1,235 +1,184 @@
-"""Why results that are there cannot be gone on with: one error for each check of a resume and of a merge.
+"""Why results that are there cannot be gone on with, or folders not be merged: one reason a check.
 
-Owns words and fields. Whoever raises one has written nothing.
+Owns reasons, words and fields. Whoever raises one of these errors has written nothing.
 """
 
 from __future__ import annotations
 
-from henad_web.errors import MergeError, ResumeError
+from enum import StrEnum
 
-__all__ = [
-    "ColumnsChangedError",
-    "ColumnsDifferError",
-    "DuplicateRunError",
-    "FolderChangedError",
-    "MergedRowError",
-    "ModeChangedError",
-    "NoResultsError",
-    "NotASweepError",
-    "PlanChangedError",
-    "PlanDiffersError",
-    "ReplicatesLoweredError",
-    "RunIdDiffersError",
-    "RunKeyChangedError",
-    "RunOutsideShardError",
-    "SameShardError",
-    "SchemaChangedError",
-    "ShardChangedError",
-    "UnplannedRunError",
-]
+from henad_web.errors import OutputError
+
+__all__ = ["MergeError", "MergeReason", "ResumeError", "ResumeReason"]
 
 
-class NoResultsError(ResumeError):
-    """A folder without a manifest: there is nothing to go on with."""
+class ResumeReason(StrEnum):
+    """The check of a resume or a reuse that failed."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "it holds no manifest.json", instead="start the sweep instead")
-
-
-class FolderChangedError(ResumeError):
-    """A folder that somebody else wrote into between the checks and the lock."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "somebody else has written into it meanwhile", instead="resume it again")
-
-
-class ModeChangedError(ResumeError):
-    """Results of a search where a sweep is meant, or the reverse."""
-
-    def __init__(self, path: str, recorded: str, current: str) -> None:
-        super().__init__(
-            path,
-            "its mode is another one",
-            recorded=recorded,
-            current=current,
-            instead="choose the folder of a sweep",
-        )
+    NO_RESULTS = "no_results"
+    FOLDER_CHANGED = "folder_changed"
+    MODE_CHANGED = "mode_changed"
+    SCHEMA_CHANGED = "schema_changed"
+    PLAN_CHANGED = "plan_changed"
+    SHARD_CHANGED = "shard_changed"
+    REPLICATES_LOWERED = "replicates_lowered"
+    COLUMNS_CHANGED = "columns_changed"
+    UNPLANNED_RUN = "unplanned_run"
+    RUN_OUTSIDE_SHARD = "run_outside_shard"
+    DUPLICATE_RUN = "duplicate_run"
+    RUN_KEY_CHANGED = "run_key_changed"
 
 
-class SchemaChangedError(ResumeError):
-    """The model `model` is no longer the one that the rows were made with."""
+class MergeReason(StrEnum):
+    """The check of a merge that failed."""
 
-    def __init__(self, path: str, model: str, recorded: str, current: str) -> None:
-        self.model = model
-        super().__init__(
-            path,
-            f"the schema of the model '{model}' has changed",
-            recorded=recorded,
-            current=current,
-            instead="use the version of the model that wrote the rows, or start anew in another folder",
-        )
-
-
-class PlanChangedError(ResumeError):
-    """The spec plans other runs than the recorded one: only replicates and the timeout may change."""
-
-    def __init__(self, path: str, recorded: str, current: str) -> None:
-        super().__init__(
-            path,
-            "the plan hash is another one: the spec differs in more than replicates and timeout",
-            recorded=recorded,
-            current=current,
-            instead="resume without a spec to go on as recorded, or run the new spec into another folder and "
-            "reuse this one",
-        )
+    NO_RESULTS = "no_results"
+    NOT_A_SWEEP = "not_a_sweep"
+    PLAN_DIFFERS = "plan_differs"
+    SAME_SHARD = "same_shard"
+    COLUMNS_DIFFER = "columns_differ"
+    RUN_ID_DIFFERS = "run_id_differs"
+    RUN_OUTSIDE_SHARD = "run_outside_shard"
+    DUPLICATE_RUN = "duplicate_run"
+    NO_ROWS = "no_rows"
 
 
-class ShardChangedError(ResumeError):
-    """Another part of the plan than the folder holds."""
+_RESTORE_RUNS = "restore runs.csv, or take the row out"
+_GIVE_SHARDS = "give folders of shards of one sweep"
 
-    def __init__(self, path: str, recorded: str, current: str) -> None:
-        super().__init__(
-            path,
-            "it holds another shard",
-            recorded=recorded,
-            current=current,
-            instead=f"ask for shard {recorded}, or choose the folder of shard {current}",
-        )
+_RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
+    ResumeReason.NO_RESULTS: ("it holds no manifest.json", "start the sweep instead"),
+    ResumeReason.FOLDER_CHANGED: ("somebody else has written into it meanwhile", "resume it again"),
+    ResumeReason.MODE_CHANGED: ("its mode is another one", "choose the folder of a sweep"),
+    ResumeReason.SCHEMA_CHANGED: (
+        "the schema of the model '{model}' has changed",
+        "use the version of the model that wrote the rows, or start anew in another folder",
+    ),
+    ResumeReason.PLAN_CHANGED: (
+        "the plan hash is another one: the spec differs in more than replicates and timeout",
+        "resume without a spec to go on as recorded, or run the new spec into another folder and reuse this one",
+    ),
+    ResumeReason.SHARD_CHANGED: (
+        "it holds another shard",
+        "ask for shard {recorded}, or choose the folder of shard {current}",
+    ),
+    ResumeReason.REPLICATES_LOWERED: (
+        "the replicates were lowered",
+        "ask for {recorded} or more, or run the spec into another folder and reuse this one",
+    ),
+    ResumeReason.COLUMNS_CHANGED: (
+        "the columns of {table} differ",
+        "restore the file or the version of the model that wrote it",
+    ),
+    ResumeReason.UNPLANNED_RUN: (
+        "the row of run {run_id} (config {config_id}, rep {rep}) is of no run of the plan",
+        _RESTORE_RUNS,
+    ),
+    ResumeReason.RUN_OUTSIDE_SHARD: ("the row of run {run_id} is not one of shard {shard}", _RESTORE_RUNS),
+    ResumeReason.DUPLICATE_RUN: ("there are two rows of run {run_id}", "take one of them out of runs.csv"),
+    ResumeReason.RUN_KEY_CHANGED: (
+        "the row of run {run_id} has another run key than the plan gives it",
+        f"{_RESTORE_RUNS} to have its run done again",
+    ),
+}
+"""What is wrong and what to do instead, by reason; fields of the error in braces."""
 
-
-class ReplicatesLoweredError(ResumeError):
-    """Fewer replicates than were planned. `recorded` and `current` are their numbers."""
-
-    recorded: int
-    current: int
-
-    def __init__(self, path: str, recorded: int, current: int) -> None:
-        super().__init__(
-            path,
-            "the replicates were lowered",
-            recorded=recorded,
-            current=current,
-            instead=f"ask for {recorded} or more, or run the spec into another folder and reuse this one",
-        )
-
-
-class ColumnsChangedError(ResumeError):
-    """The columns of `table` are not the ones recorded; `recorded` and `current` are tuples of names."""
-
-    def __init__(self, path: str, table: str, recorded: tuple[str, ...], current: tuple[str, ...]) -> None:
-        self.table = table
-        super().__init__(
-            path,
-            f"the columns of {table} differ",
-            recorded=recorded,
-            current=current,
-            instead="restore the file or the version of the model that wrote it",
-        )
-
-
-class UnplannedRunError(ResumeError):
-    """A row of a run that is not in the plan: config `config_id`, replicate `rep`."""
-
-    def __init__(self, path: str, run_id: int, config_id: int, rep: int, *, configs: int, replicates: int) -> None:
-        self.run_id, self.config_id, self.rep = run_id, config_id, rep
-        super().__init__(
-            path,
-            f"the row of run {run_id} (config {config_id}, rep {rep}) is of no run of the plan",
-            current=f"{configs} configs x {replicates} replicates",
-            instead="restore runs.csv, or take the row out",
-        )
-
-
-class RunOutsideShardError(ResumeError):
-    """A row of a run that another shard holds."""
-
-    def __init__(self, path: str, run_id: int, shard: str) -> None:
-        self.run_id, self.shard = run_id, shard
-        super().__init__(
-            path,
-            f"the row of run {run_id} is not one of shard {shard}",
-            instead="restore runs.csv, or take the row out",
-        )
+_MERGE_WORDS: dict[MergeReason, tuple[str, str]] = {
+    MergeReason.NO_RESULTS: ("it holds no manifest.json", _GIVE_SHARDS),
+    MergeReason.NOT_A_SWEEP: ("it is of mode '{found}'", _GIVE_SHARDS),
+    MergeReason.PLAN_DIFFERS: (
+        "its {field} is {found}, that of {other} is {expected}",
+        "give the shards of one sweep, all brought to the same replicates",
+    ),
+    MergeReason.SAME_SHARD: ("it holds shard {shard}, as {other} does", "give each shard once"),
+    MergeReason.COLUMNS_DIFFER: ("the columns of its {table} are {found}, expected {expected}", "restore the file"),
+    MergeReason.RUN_ID_DIFFERS: (
+        "the row of run {run_id} says config {config_id}, rep {rep}, which is another run of the recorded plan",
+        "resume the folder first, which numbers its rows anew",
+    ),
+    MergeReason.RUN_OUTSIDE_SHARD: ("the row of run {run_id} is not one of shard {shard}", _RESTORE_RUNS),
+    MergeReason.DUPLICATE_RUN: ("the row of run {run_id} is there twice", _RESTORE_RUNS),
+    MergeReason.NO_ROWS: ("none of the folders has a row", "resume them first"),
+}
 
 
-class DuplicateRunError(ResumeError):
-    """Two rows of one run."""
+class ResumeError(OutputError):
+    """Results that cannot be gone on with, or not be reused. Nothing was touched.
 
-    def __init__(self, path: str, run_id: int) -> None:
-        self.run_id = run_id
-        super().__init__(path, f"there are two rows of run {run_id}", instead="take one of them out of runs.csv")
+    Attributes:
+        reason: Which check failed.
+        wrong: What is wrong, one clause.
+        recorded: What the folder says, None where there is nothing to compare.
+        current: What was asked for.
+        model: Id of the model whose schema has changed.
+        table: Name of the table whose columns differ; `recorded` and `current` are tuples of their names.
+        run_id: The run whose row is wrong, by its id in the plan; of a run that is not in it, the id in the row.
+        config_id: Config in a row of no run of the plan.
+        rep: Replicate there.
+        shard: The shard that `run_id` is not one of.
+    """
 
-
-class RunKeyChangedError(ResumeError):
-    """A row whose run key is not the one that the plan gives its run."""
-
-    def __init__(self, path: str, run_id: int, recorded: str, current: str) -> None:
-        self.run_id = run_id
-        super().__init__(
-            path,
-            f"the row of run {run_id} has another run key than the plan gives it",
-            recorded=recorded,
-            current=current,
-            instead="restore runs.csv, or take the row out to have its run done again",
-        )
-
-
-class NotASweepError(MergeError):
-    """An input that is no folder of a sweep. `mode` is what it is, None without a manifest."""
-
-    def __init__(self, path: str, mode: str | None) -> None:
-        self.mode = mode
-        wrong = "it holds no manifest.json" if mode is None else f"it is of mode '{mode}'"
-        super().__init__(path, wrong, instead="give folders of shards of one sweep")
-
-
-class SameShardError(MergeError):
-    """Two inputs of one shard, `other` being the first."""
-
-    def __init__(self, path: str, other: str, shard: str) -> None:
-        self.other, self.shard = other, shard
-        super().__init__(path, f"it holds shard {shard}, as {other} does", instead="give each shard once")
-
-
-class PlanDiffersError(MergeError):
-    """An input of another plan. `field` names what differs: `expected` in the input `other`, here `found`."""
-
-    def __init__(self, path: str, other: str, field: str, *, expected: object, found: object) -> None:
-        self.other, self.field, self.expected, self.found = other, field, expected, found
-        super().__init__(
-            path,
-            f"its {field} is {found}, that of {other} is {expected}",
-            instead="give the shards of one sweep, all brought to the same replicates",
-        )
+    def __init__(
+        self,
+        reason: ResumeReason,
+        path: str,
+        *,
+        recorded: object = None,
+        current: object = None,
+        model: str | None = None,
+        table: str | None = None,
+        run_id: int | None = None,
+        config_id: int | None = None,
+        rep: int | None = None,
+        shard: str | None = None,
+    ) -> None:
+        self.reason, self.recorded, self.current, self.model, self.table = reason, recorded, current, model, table
+        self.run_id, self.config_id, self.rep, self.shard = run_id, config_id, rep, shard
+        self.wrong, instead = (words.format(**vars(self)) for words in _RESUME_WORDS[reason])
+        said = [("recorded", recorded), ("current", current)]
+        values = ", ".join(f"{name} {_listed(value)}" for name, value in said if value is not None)
+        text = f"{self.wrong}: {values}" if values else self.wrong
+        super().__init__(f"cannot go on with {path}: {text}; {instead}; nothing was touched", path=path)
 
 
-class ColumnsDifferError(MergeError):
-    """An input whose `table` has other columns than its manifest or another input."""
+class MergeError(OutputError):
+    """A folder, `path`, that cannot be merged with the others. Nothing was written.
 
-    def __init__(self, path: str, table: str, *, expected: tuple[str, ...], found: tuple[str, ...]) -> None:
-        self.table, self.expected, self.found = table, expected, found
-        super().__init__(
-            path,
-            f"the columns of its {table} are {', '.join(found)}, expected {', '.join(expected)}",
-            instead="restore the file",
-        )
+    Attributes:
+        reason: Which check failed.
+        wrong: What is wrong, one clause.
+        other: The folder that this one disagrees with.
+        field: Name of what differs between the plans of the two.
+        expected: What the other folder or the manifest says; a tuple for names of columns.
+        found: What this one says; the mode of a folder that is no sweep's.
+        table: Name of the table whose columns differ.
+        shard: The shard that is there twice, or that `run_id` is not one of.
+        run_id: The run whose row is wrong, as the row has it.
+        config_id: Config in a row whose id does not fit the recorded plan.
+        rep: Replicate there.
+    """
+
+    def __init__(
+        self,
+        reason: MergeReason,
+        path: str,
+        *,
+        other: str | None = None,
+        field: str | None = None,
+        expected: object = None,
+        found: object = None,
+        table: str | None = None,
+        shard: str | None = None,
+        run_id: int | None = None,
+        config_id: int | None = None,
+        rep: int | None = None,
+    ) -> None:
+        self.reason, self.other, self.field, self.expected, self.found = reason, other, field, expected, found
+        self.table, self.shard, self.run_id, self.config_id, self.rep = table, shard, run_id, config_id, rep
+        said = {**vars(self), "expected": _listed(expected), "found": _listed(found)}
+        self.wrong, instead = (words.format(**said) for words in _MERGE_WORDS[reason])
+        super().__init__(f"cannot merge {path}: {self.wrong}; {instead}; nothing was written", path=path)
 
 
-class MergedRowError(MergeError):
-    """A row of an input that cannot be merged: a run given twice, or one of another shard."""
-
-    def __init__(self, path: str, run_id: int, wrong: str) -> None:
-        self.run_id = run_id
-        super().__init__(path, f"the row of run {run_id} {wrong}", instead="restore runs.csv, or take the row out")
-
-
-class RunIdDiffersError(MergeError):
-    """A row whose id does not fit the plan of its manifest, as replicates raised without a resume leave it."""
-
-    def __init__(self, path: str, run_id: int, config_id: int, rep: int) -> None:
-        self.run_id, self.config_id, self.rep = run_id, config_id, rep
-        super().__init__(
-            path,
-            f"the row of run {run_id} says config {config_id}, rep {rep}, which is another run of the recorded plan",
-            instead="resume the folder first, which numbers its rows anew",
-        )
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)

@@ -1,290 +1,174 @@
-"""Earlier results that a sweep goes on from: its own folder on a resume, another sweep's on an extension.
+"""Runs that a sweep keeps instead of doing them again: those of its own folder on a resume, another's on a reuse.
 
-Owns reading a folder and every check before anything is written (reference engine, section 9.8). Writes nothing.
+Owns the rule of keeping: a row needs its whole series, and runs that timed out are always done again. Writes nothing.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from henad_web.errors import ModelMismatchError
+from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan_hash import run_keys
-from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
-from henad_web.output.table_rows import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
-from henad_web.output.manifest import Manifest
-from henad_web.output.names import MANIFEST, RUNS, SERIES
-from henad_web.resume.errors import (
-    ColumnsChangedError,
-    DuplicateRunError,
-    ModeChangedError,
-    NoResultsError,
-    PlanChangedError,
-    ReplicatesLoweredError,
-    RunKeyChangedError,
-    RunOutsideShardError,
-    SchemaChangedError,
-    ShardChangedError,
-    UnplannedRunError,
-)
-from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, index_runs, index_series
-from henad_web.output.tables import RunsLayout, check_header, series_header
-from henad_web.output.written_spec import layout_of
+from henad_web.output.names import RUNS, SERIES
+from henad_web.output.table_index import STATUSES, SeriesCadence, recorded_indexes
+from henad_web.output.table_rows import KeptTables, TableEnds, rows_at, series_groups
+from henad_web.resume.checks import check_plan, check_run_keys, checked_indexes, planned_ids, read_manifest
+from henad_web.resume.errors import ResumeError, ResumeReason
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
-    from henad_web.explore.spec import SweepSpec
-    from henad_web.model.entry import ModelEntry
-    from henad_web.output.store import ResultsReader, Stamp
-    from henad_web.output.table_index import Ints
+    from henad_web.explore.shards import Shard
+    from henad_web.output.manifest import Manifest
+    from henad_web.output.store import ResultsReader
+    from henad_web.output.table_index import Ints, RunsIndex, SeriesIndex
 
-__all__ = [
-    "EarlierResults",
-    "cadence_of",
-    "check_model",
-    "read_indexes",
-    "read_manifest",
-    "recorded_indexes",
-    "recorded_shard",
-    "recorded_spec",
-    "resumable",
-    "reusable",
-]
+__all__ = ["KeptRuns", "resumed_runs", "reused_runs", "rows_to_keep", "table_ends", "whole_series"]
+
+_FAILED = np.array([status.is_failure for status in STATUSES])
+_TIMED_OUT = STATUSES.index(RunStatus.TIMED_OUT)
+_SHAPE_ERROR = STATUSES.index(RunStatus.SHAPE_ERROR)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class EarlierResults:
-    """Rows that a sweep keeps instead of running them again.
+class KeptRuns:
+    """Runs of results that are there, which a sweep keeps instead of doing them again.
 
     Attributes:
-        reader: Where the rows stand.
-        manifest: What is recorded there.
-        kept: The rows.
-        ends: Where its tables can be cut to go on with them as they are; None when they are written anew.
-        is_own: Whether the rows stand in the folder that the sweep writes to.
-        stamp: State of the files when they were read.
+        manifest: What is recorded with them.
+        tables: Their rows.
     """
 
-    reader: ResultsReader
     manifest: Manifest
-    kept: KeptRows
-    ends: TableEnds | None
-    is_own: bool
-    stamp: Stamp
+    tables: KeptTables
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.tables.rows.counts.rows
 
     def check_columns(self, stats: tuple[str, ...], reducers: tuple[str, ...]) -> None:
         """Make sure that the rows have the columns `stats` and `reducers` of the sweep.
 
         Raises:
-            ColumnsChangedError: They have others.
+            ResumeError: They have others.
         """
-        columns, path = self.manifest.columns, str(self.reader.path)
+        columns, path = self.manifest.columns, str(self.tables.reader.path)
         for table, recorded, current in ((SERIES, columns.stats, stats), (RUNS, columns.reducers, reducers)):
             if recorded != current:
-                raise ColumnsChangedError(path, table, recorded, current)
+                reason = ResumeReason.COLUMNS_CHANGED
+                raise ResumeError(reason, path, recorded=recorded, current=current, table=table)
 
 
-def read_manifest(reader: ResultsReader) -> Manifest:
-    """Return the manifest of the results that `reader` reads.
-
-    Raises:
-        NoResultsError: There is none.
-        ManifestError: It cannot be read.
-        ModeChangedError: It is that of a search.
-    """
-    if not reader.holds(MANIFEST):
-        raise NoResultsError(str(reader.path))
-    manifest = Manifest.read(reader.read(MANIFEST), path=reader.path)
-    if manifest.mode != "sweep":
-        raise ModeChangedError(str(reader.path), manifest.mode, "sweep")
-    return manifest
-
-
-def recorded_spec(manifest: Manifest, entry: ModelEntry, path: str) -> SweepSpec:
-    """Return the spec that `manifest` records, once it is clear that `entry` is the model it was made for.
-
-    Raises:
-        ModelMismatchError: The results are of another model.
-        SchemaChangedError: The model has changed since.
-        SpecError: The recorded spec cannot be read.
-    """
-    check_model(manifest, entry, path)
-    return parse_spec_document(manifest.spec)
-
-
-def check_model(manifest: Manifest, entry: ModelEntry, path: str) -> None:
-    """Make sure that `manifest` is of the model `entry` as it is now; raises as `recorded_spec` does."""
-    if manifest.model.id != entry.id:
-        raise ModelMismatchError(manifest.model.id, entry.id)
-    current = entry.schema().schema_hash
-    if manifest.model.schema_hash != current:
-        raise SchemaChangedError(path, entry.id, manifest.model.schema_hash, current)
-
-
-def recorded_shard(manifest: Manifest) -> Shard:
-    """Return the part of the plan that `manifest` says its folder holds."""
-    return Shard(manifest.shard.index, manifest.shard.count)
-
-
-def resumable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: bool) -> EarlierResults:
+def resumed_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: bool) -> KeptRuns:
     """Return what a resume of `plan` keeps of the results that `reader` reads, after every check.
 
     Raises:
-        ResumeError: A check failed; its class says which.
+        ResumeError: A check failed; its reason says which.
         TableDamagedError: A table is damaged before its end.
         ManifestError: The manifest cannot be read.
     """
     path, stamp = str(reader.path), reader.stamp()
     manifest = read_manifest(reader)
-    _check_plan(manifest, plan, shard, path)
-    runs, series = _checked_indexes(reader, manifest, plan)
-    run_ids = _mapped_ids(runs, plan, shard, path)
-    _check_keys(runs, run_ids, plan, path)
-    whole, group = whole_series(runs, series, cadence_of(plan.spec), is_ended=manifest.has_ended)
-    rows = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed)).astype(np.int64)
-    kept, ends = kept_rows(runs, series, group, rows, run_ids[rows])
-    return EarlierResults(
-        reader=reader,
-        manifest=manifest,
-        kept=kept,
-        ends=ends,
-        is_own=True,
-        stamp=stamp,
-    )
+    check_plan(manifest, plan, shard, path)
+    runs, series = checked_indexes(reader, manifest, plan)
+    run_ids = planned_ids(runs, plan, shard, path)
+    check_run_keys(runs, run_ids, plan, path)
+    whole, group = whole_series(runs, series, SeriesCadence.of(plan.spec), is_ended=manifest.has_ended)
+    positions = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed)).astype(np.int64)
+    rows = rows_at(runs, series, group, positions, run_ids[positions])
+    ends = table_ends(runs, series, group, positions, run_ids[positions])
+    return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=ends, stamp=stamp))
 
 
-def reusable(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: bool) -> EarlierResults:
-    """Return the rows of other results whose run keys are those of runs of `plan` in `shard`.
+def reused_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: bool) -> KeptRuns:
+    """Return the runs of other results whose run keys are those of runs of `plan` in `shard`.
 
     Raises:
-        ResumeError: The results are not of a sweep, or have a table that is not theirs.
-        TableDamagedError: A table is damaged before its end.
+        ResumeError: The results are not of a sweep.
+        TableDamagedError: A table has other columns than its manifest tells, or is damaged before its end.
         ManifestError: The manifest cannot be read.
     """
-    stamp = reader.stamp()
     manifest = read_manifest(reader)
-    spec = parse_spec_document(manifest.spec)
-    cadence = cadence_of(spec)
+    cadence = SeriesCadence.of(parse_spec_document(manifest.spec))
     runs, series = recorded_indexes(reader, manifest, cadence)
     whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
     usable = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed))
-    row_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
-    run_ids = np.arange(shard.index, plan.run_count if row_of else 0, shard.count, dtype=np.int64)
+    position_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
+    run_ids = np.arange(shard.index, plan.run_count if position_of else 0, shard.count, dtype=np.int64)
     keyed = zip(run_keys(plan, run_ids).tolist(), run_ids.tolist(), strict=True)
-    found = [(row_of[key], run_id) for key, run_id in keyed if key in row_of]
+    found = [(position_of[key], run_id) for key, run_id in keyed if key in position_of]
     pairs = np.array(found, np.int64).reshape(len(found), 2)
-    kept, _ = kept_rows(runs, series, group, pairs[:, 0], pairs[:, 1])
-    return EarlierResults(
-        reader=reader,
-        manifest=manifest,
-        kept=kept,
-        ends=None,
-        is_own=False,
-        stamp=stamp,
-    )
+    rows = rows_at(runs, series, group, pairs[:, 0], pairs[:, 1])
+    return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=None, stamp=None))
 
 
-def cadence_of(spec: SweepSpec) -> SeriesCadence:
-    """Return which ticks of the runs of `spec` have a row in series.csv."""
-    run, measure = spec.run, spec.measure
-    return SeriesCadence(
-        warmup=run.warmup,
-        stats_every=measure.stats_every,
-        series_every=measure.series_cadence,
-        total=run.warmup + run.steps,
-    )
+def whole_series(
+    runs: RunsIndex, series: SeriesIndex, cadence: SeriesCadence, *, is_ended: bool = False
+) -> tuple[NDArray[np.bool_], Ints]:
+    """Return for each row of `runs` whether its whole series is there, and its group in `series` or -1.
 
+    A run that did not fail tells its ticks exactly. One that failed may have done so while the sample of its last tick
+    was taken, which then is not there. In tables of a sweep that has ended both are whole; in others only the end of
+    the file, which alone can be lost, is held against a failed run.
 
-def _check_plan(manifest: Manifest, plan: Plan, shard: Shard, path: str) -> None:
-    if manifest.plan.plan_hash != plan.plan_hash:
-        raise PlanChangedError(path, manifest.plan.plan_hash, plan.plan_hash)
-    if recorded_shard(manifest) != shard:
-        raise ShardChangedError(path, str(recorded_shard(manifest)), str(shard))
-    if manifest.plan.replicates > plan.replicates:
-        raise ReplicatesLoweredError(path, manifest.plan.replicates, plan.replicates)
-
-
-def read_indexes(
-    reader: ResultsReader, layout: RunsLayout, stats: Sequence[str], cadence: SeriesCadence
-) -> tuple[RunsIndex, SeriesIndex]:
-    """Return the indexes of the tables that `reader` reads; a table that is missing has no rows.
-
-    Neither has one whose header is another one than `layout` and `stats` say: that is the caller's to refuse.
-
-    Raises:
-        TableDamagedError: A record other than a torn last one is no row.
+    Args:
+        runs: Index of runs.csv.
+        series: Index of series.csv.
+        cadence: Which ticks have rows.
+        is_ended: Whether the manifest says that the sweep ended, which it does once nothing can be lost any more.
     """
-    with _opened(reader, RUNS) as stream:
-        runs = index_runs(stream, layout)
-    with _opened(reader, SERIES) as stream:
-        return runs, index_series(stream, series_header(stats), cadence)
+    group, is_single = series_groups(runs, series)
+    # An appended zero stands for the rows of a run without a group.
+    rows, last_ticks = (np.append(column, 0)[group] for column in (series.rows, series.last_ticks))
+    regular = np.append(series.regular, True)[group]
+
+    def holds_samples_to(ticks: Ints) -> NDArray[np.bool_]:
+        last = np.where(runs.unbuilt, -1, cadence.last_samples(ticks))
+        expected = cadence.rows(last)
+        holds: NDArray[np.bool_] = (rows == expected) & regular & ((expected == 0) | (last_ticks == last))
+        return holds
+
+    with_last, without_last = holds_samples_to(runs.ticks), holds_samples_to(runs.ticks - 1)
+    exact = np.where(runs.status == _SHAPE_ERROR, without_last, with_last)
+    either = with_last | without_last if is_ended else np.zeros_like(exact)
+    failed = _FAILED[runs.status]
+    return is_single & (exact | (failed & (either | _before_the_end(runs, series)))), group
 
 
-def recorded_indexes(
-    reader: ResultsReader, manifest: Manifest, cadence: SeriesCadence
-) -> tuple[RunsIndex, SeriesIndex]:
-    """Return the indexes of the tables that `reader` reads, whose headers are those that `manifest` tells.
+def _before_the_end(runs: RunsIndex, series: SeriesIndex) -> NDArray[np.bool_]:
+    """Return which rows come before the row of the run whose series is the last one of its file."""
+    positions = np.arange(len(runs.run_ids))
+    if not len(series.run_ids):
+        return np.zeros(len(positions), np.bool_)
+    owner = np.flatnonzero(runs.run_ids == series.run_ids[-1])
+    # A series whose run has no row was being written last of all.
+    return positions < (owner[-1] if len(owner) else len(positions))
 
-    Raises:
-        TableDamagedError: A header is another one, or a record other than a torn last one is no row.
+
+def rows_to_keep(runs: RunsIndex, whole: NDArray[np.bool_], *, retry_failed: bool) -> NDArray[np.bool_]:
+    """Return which rows of `runs` stay: `whole` ones that did not time out and, to retry, did not fail."""
+    again = _FAILED[runs.status] if retry_failed else np.equal(runs.status, _TIMED_OUT)
+    keep: NDArray[np.bool_] = whole & ~again
+    return keep
+
+
+def table_ends(runs: RunsIndex, series: SeriesIndex, group: Ints, positions: Ints, run_ids: Ints) -> TableEnds | None:
+    """Return where the tables can be cut so that they hold the rows at `positions` of `runs` and nothing else.
+
+    None when they have to be written anew: rows in the middle go, ids become `run_ids`, a header is missing, or another
+    program left quotes, line ends or a mark that no sweep writes.
     """
-    layout, stats = layout_of(manifest), manifest.columns.stats
-    runs, series = read_indexes(reader, layout, stats, cadence)
-    if runs.header is not None:
-        layout.checked(runs.header)
-    if series.header is not None:
-        check_header(SERIES, series.header, series_header(stats))
-    return runs, series
-
-
-@contextmanager
-def _opened(reader: ResultsReader, name: str) -> Iterator[BinaryIO]:
-    if not reader.holds(name):
-        yield io.BytesIO()
-        return
-    with reader.reader(name) as stream:
-        yield stream
-
-
-def _checked_indexes(reader: ResultsReader, manifest: Manifest, plan: Plan) -> tuple[RunsIndex, SeriesIndex]:
-    path, stats = str(reader.path), manifest.columns.stats
-    layout = RunsLayout.of_plan(plan, manifest.columns.reducers)
-    runs, series = read_indexes(reader, layout, stats, cadence_of(plan.spec))
-    if runs.header not in (None, layout.header):
-        raise ColumnsChangedError(path, RUNS, layout.header, runs.header)
-    if series.header not in (None, series_header(stats)):
-        raise ColumnsChangedError(path, SERIES, series_header(stats), series.header)
-    return runs, series
-
-
-def _mapped_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:
-    """Return the id that `plan` gives the run of each row, told by its config and replicate."""
-    configs, replicates = plan.config_count, plan.replicates
-    unknown = np.flatnonzero((runs.config_ids >= configs) | (runs.reps >= replicates))
-    if len(unknown):
-        run_id, config_id, rep = (int(ids[unknown[0]]) for ids in (runs.run_ids, runs.config_ids, runs.reps))
-        raise UnplannedRunError(path, run_id, config_id, rep, configs=configs, replicates=replicates)
-    run_ids = runs.config_ids * replicates + runs.reps
-    outside = np.flatnonzero(run_ids % shard.count != shard.index)
-    if len(outside):
-        raise RunOutsideShardError(path, int(run_ids[outside[0]]), str(shard))
-    for ids in (run_ids, runs.run_ids):
-        ordered = np.sort(ids)
-        twice = np.flatnonzero(ordered[1:] == ordered[:-1])
-        if len(twice):
-            raise DuplicateRunError(path, int(ordered[twice[0]]))
-    return run_ids
-
-
-def _check_keys(runs: RunsIndex, run_ids: Ints, plan: Plan, path: str) -> None:
-    current = run_keys(plan, run_ids)
-    changed = np.flatnonzero(current != runs.keys)
-    if len(changed):
-        run_id, recorded, planned = (int(column[changed[0]]) for column in (run_ids, runs.keys, current))
-        raise RunKeyChangedError(path, run_id, f"{recorded:016x}", f"{planned:016x}")
+    if not np.array_equal(runs.run_ids[positions], run_ids):
+        return None
+    groups, ends = group[positions], []
+    for table, kept in ((runs, positions), (series, groups[groups >= 0])):
+        count, is_whole = len(kept), table.header is not None and table.is_canonical
+        if not (is_whole and np.array_equal(np.sort(kept), np.arange(count))):
+            return None
+        ends.append(int(table.ends[count - 1]) if count else table.header_end)
+    return TableEnds(runs=ends[0], series=ends[1])

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from henad_web.errors import UsageError
 from henad_web.explore.shards import Shard
+from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.manifest import (
     Manifest,
     ManifestStatus,
@@ -29,14 +30,20 @@ from henad_web.output.numbers import csv_line
 from henad_web.output.record import Counts
 from henad_web.output.records import canonical_records
 from henad_web.output.summary import summary_table
+from henad_web.output.table_index import SeriesCadence, read_indexes
+from henad_web.output.table_rows import rows_at
+from henad_web.output.tables import series_header
+from henad_web.output.written_spec import layout_of
+from henad_web.resume.checks import recorded_shard
+from henad_web.resume.errors import MergeError, MergeReason
+from henad_web.resume.kept_runs import whole_series
 from henad_web.resume.provenance import ProvenanceWarning, merge_warnings
-from henad_web.resume.shard_checks import ShardRows, checked_shards
 
 if TYPE_CHECKING:
     from henad_web.output.build import BuildRecord
-    from henad_web.output.table_rows import KeptRows
     from henad_web.output.store import FileStore, ResultsReader
-    from henad_web.output.table_index import Ints
+    from henad_web.output.table_index import Ints, RunsIndex
+    from henad_web.output.table_rows import TableRows
 
 __all__ = ["FIRST_MISSING", "MergeContext", "MergeReport", "MissingRuns", "merge_shards"]
 
@@ -87,6 +94,25 @@ class MergeContext:
     wall_clock: Callable[[], float]
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ShardRows:
+    """One input of a merge.
+
+    Attributes:
+        reader: Where its files are read.
+        manifest: Its manifest.
+        rows: Its rows whose series is whole.
+        runs_header: Columns of runs.csv.
+        series_header: Columns of series.csv.
+    """
+
+    reader: ResultsReader
+    manifest: Manifest
+    rows: TableRows
+    runs_header: tuple[str, ...]
+    series_header: tuple[str, ...]
+
+
 def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: MergeContext) -> MergeReport:
     """Merge the shards that `readers` read into `store`, which is free.
 
@@ -98,10 +124,10 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: Me
     if not readers:
         raise UsageError("a merge of no folders; give at least one")
     started = context.wall_clock()
-    shards = checked_shards(readers)
+    shards = _checked_shards(readers)
     manifest = _merged_manifest(shards, context, started)
     missing = _missing(shards, manifest.plan.runs)
-    counts = _total([shard.kept.counts for shard in shards])
+    counts = _total([shard.rows.counts for shard in shards])
     store.open()
     is_merged = False
     try:
@@ -117,7 +143,7 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: Me
         store.close()
     first = tuple(missing[:FIRST_MISSING].tolist())
     portable = manifest.model.portable is not False
-    told = merge_warnings([(shard.manifest, shard.kept.run_ids.tolist()) for shard in shards], portable=portable)
+    told = merge_warnings([(shard.manifest, shard.rows.run_ids.tolist()) for shard in shards], portable=portable)
     warnings = (*([MissingRuns(len(missing), first)] if first else []), *told)
     return MergeReport(
         counts=counts, missing=len(missing), first_missing=first, output_dir=store.path, warnings=warnings
@@ -126,12 +152,12 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: Me
 
 def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
     """Yield the table `name` of all shards: their rows by run id, each as it stands."""
-    kept = [shard.kept for shard in shards]
-    owners = np.repeat(np.arange(len(shards)), [len(rows.run_ids) for rows in kept])
-    order = np.argsort(np.concatenate([rows.run_ids for rows in kept]), kind="stable")
-    spans = [_spans(rows, name) for rows in kept]
+    held = [shard.rows for shard in shards]
+    owners = np.repeat(np.arange(len(shards)), [len(rows.run_ids) for rows in held])
+    order = np.argsort(np.concatenate([rows.run_ids for rows in held]), kind="stable")
+    spans = [_spans(rows, name) for rows in held]
     starts, ends = (np.concatenate([span[side] for span in spans])[order].tolist() for side in (0, 1))
-    are_canonical = [rows.runs_are_canonical if name == RUNS else rows.series_are_canonical for rows in kept]
+    are_canonical = [rows.runs_are_canonical if name == RUNS else rows.series_are_canonical for rows in held]
     headers = [shard.runs_header if name == RUNS else shard.series_header for shard in shards]
     yield csv_line(next(filter(None, headers)))
     with ExitStack() as stack:
@@ -146,14 +172,14 @@ def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
                 yield rows if are_canonical[owner] else canonical_records(rows, name)
 
 
-def _spans(rows: KeptRows, name: str) -> tuple[Ints, Ints]:
+def _spans(rows: TableRows, name: str) -> tuple[Ints, Ints]:
     return (rows.run_starts, rows.run_ends) if name == RUNS else (rows.series_starts, rows.series_ends)
 
 
 def _missing(shards: Sequence[ShardRows], run_count: int) -> Ints:
     is_there = np.zeros(run_count, np.bool_)
     for shard in shards:
-        is_there[shard.kept.run_ids] = True
+        is_there[shard.rows.run_ids] = True
     return np.flatnonzero(~is_there).astype(np.int64)
 
 
@@ -191,3 +217,98 @@ def _ended(manifest: Manifest, counts: Counts, missing: int, context: MergeConte
         results=ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed),
         timestamps=replace(manifest.timestamps, finished_unix_ms=finished_ms, finished=rfc3339(finished_ms)),
     )
+
+
+def _checked_shards(readers: Sequence[ResultsReader]) -> tuple[ShardRows, ...]:
+    """Return the rows of each of `readers`, in the order given, once every check has passed.
+
+    Raises:
+        MergeError: They are not shards of one sweep, or a table is not what its manifest says.
+        TableDamagedError: A table is damaged before its end.
+        ManifestError: A manifest cannot be read.
+    """
+    manifests = [_manifest_of(reader) for reader in readers]
+    _check_manifests(readers, manifests)
+    shards = tuple(_rows_of(reader, manifest) for reader, manifest in zip(readers, manifests, strict=True))
+    # A shard without a whole header says nothing of its columns.
+    headers = [shard.runs_header for shard in shards if shard.runs_header]
+    for reader, shard in zip(readers, shards, strict=True):
+        if shard.runs_header and shard.runs_header != headers[0]:
+            reason, path = MergeReason.COLUMNS_DIFFER, str(reader.path)
+            raise MergeError(reason, path, table=RUNS, expected=headers[0], found=shard.runs_header)
+    if not headers:
+        raise MergeError(MergeReason.NO_ROWS, str(readers[0].path))
+    return shards
+
+
+def _manifest_of(reader: ResultsReader) -> Manifest:
+    if not reader.holds(MANIFEST):
+        raise MergeError(MergeReason.NO_RESULTS, str(reader.path))
+    manifest = Manifest.read(reader.read(MANIFEST), path=reader.path)
+    if manifest.mode != "sweep":
+        raise MergeError(MergeReason.NOT_A_SWEEP, str(reader.path), found=manifest.mode)
+    return manifest
+
+
+def _check_manifests(readers: Sequence[ResultsReader], manifests: Sequence[Manifest]) -> None:
+    first = _facts(manifests[0])
+    holders: dict[int, str] = {}
+    for reader, manifest in zip(readers, manifests, strict=True):
+        path, other = str(reader.path), str(readers[0].path)
+        for field, found in _facts(manifest).items():
+            if found != first[field]:
+                reason, expected = MergeReason.PLAN_DIFFERS, first[field]
+                raise MergeError(reason, path, other=other, field=field, expected=expected, found=found)
+        index = manifest.shard.index
+        if index in holders:
+            shard = str(recorded_shard(manifest))
+            raise MergeError(MergeReason.SAME_SHARD, path, other=holders[index], shard=shard)
+        holders[index] = path
+
+
+def _facts(manifest: Manifest) -> dict[str, object]:
+    """Return what all shards of a sweep share, by what it is called."""
+    plan, columns = manifest.plan, manifest.columns
+    return {
+        "schema hash": manifest.model.schema_hash,
+        "plan hash": plan.plan_hash,
+        "number of replicates": plan.replicates,
+        "number of runs": plan.runs,
+        "number of shards": manifest.shard.count,
+        "seed formula": manifest.seeds.formula,
+        "stat columns": columns.stats,
+        "reducer columns": columns.reducers,
+    }
+
+
+def _rows_of(reader: ResultsReader, manifest: Manifest) -> ShardRows:
+    path, cadence = str(reader.path), SeriesCadence.of(parse_spec_document(manifest.spec))
+    layout, stats = layout_of(manifest), manifest.columns.stats
+    runs, series = read_indexes(reader, layout, stats, cadence)
+    headers = ((RUNS, layout.header, runs.header), (SERIES, series_header(stats), series.header))
+    for table, expected, found in headers:
+        if found not in (None, expected):
+            raise MergeError(MergeReason.COLUMNS_DIFFER, path, table=table, expected=expected, found=found)
+    _check_rows(runs, manifest, path)
+    whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
+    positions = np.flatnonzero(whole).astype(np.int64)
+    rows = rows_at(runs, series, group, positions, runs.run_ids[positions])
+    return ShardRows(
+        reader=reader, manifest=manifest, rows=rows, runs_header=runs.header or (), series_header=series_header(stats)
+    )
+
+
+def _check_rows(runs: RunsIndex, manifest: Manifest, path: str) -> None:
+    replicates, shard = manifest.plan.replicates, recorded_shard(manifest)
+    run_ids = runs.config_ids * replicates + runs.reps
+    strange = (run_ids != runs.run_ids) | (runs.reps >= replicates) | (run_ids >= manifest.plan.runs)
+    for position in np.flatnonzero(strange)[:1].tolist():
+        run_id, config_id, rep = (int(ids[position]) for ids in (runs.run_ids, runs.config_ids, runs.reps))
+        raise MergeError(MergeReason.RUN_ID_DIFFERS, path, run_id=run_id, config_id=config_id, rep=rep)
+    outside = runs.run_ids[run_ids % shard.count != shard.index]
+    if len(outside):
+        raise MergeError(MergeReason.RUN_OUTSIDE_SHARD, path, run_id=int(outside[0]), shard=str(shard))
+    ordered = np.sort(run_ids)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if len(twice):
+        raise MergeError(MergeReason.DUPLICATE_RUN, path, run_id=int(twice[0]))

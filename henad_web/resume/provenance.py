@@ -199,7 +199,9 @@ def _platform_of(session: SessionRecord) -> str | None:
 def _that_wrote(sessions: Sequence[SessionRecord], status: ManifestStatus) -> list[SessionRecord]:
     may_have_died = status in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
     last = len(sessions) - 1
-    return [session for place, session in enumerate(sessions) if session.ran > 0 or (may_have_died and place == last)]
+    return [
+        session for position, session in enumerate(sessions) if session.ran > 0 or (may_have_died and position == last)
+    ]
 
 
 def _same(role: BuildRole, first: SessionRecord, second: SessionRecord) -> bool:

@@ -1,6 +1,6 @@
 """What a sweep is about to do, known once it has been probed.
 
-Owns the outline as a value. Computes nothing.
+Owns the outline as a value, and how it follows from the plan and its probe: a pure function.
 """
 
 from __future__ import annotations
@@ -8,14 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from henad_web.explore.conditions import condition_text
+from henad_web.explore.shards import WHOLE
+from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
+from henad_web.run.layout import MachineResources, choose_layout
+
 if TYPE_CHECKING:
-    from henad_web.explore.plan import PlannedBlock
+    from henad_web.explore.measure import MeasurePlan
+    from henad_web.explore.plan import Plan, PlannedBlock
     from henad_web.explore.shards import Shard
     from henad_web.explore.warnings import PlanWarning
-    from henad_web.model.entry import Backend
+    from henad_web.model.entry import Backend, ModelEntry
     from henad_web.run.layout import ExecutionLayout
+    from henad_web.run.options import SweepRunOptions
+    from henad_web.run.probe import ProbeReport
 
-__all__ = ["SweepOutline"]
+__all__ = ["SweepOutline", "make_outline", "series_rows_a_run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,3 +70,67 @@ class SweepOutline:
         """Return the facts on one line."""
         size = f"{self.runs} runs, {self.skipped} kept, {self.pending} to run, {len(self.warnings)} warnings"
         return f"<SweepOutline of '{self.model}': {size}>"
+
+
+def make_outline(
+    entry: ModelEntry,
+    plan: Plan,
+    probe: ProbeReport,
+    measure: MeasurePlan,
+    options: SweepRunOptions,
+    resources: MachineResources,
+    *,
+    skipped: int = 0,
+    dry_run: bool = False,
+) -> SweepOutline:
+    """Return the outline of running `plan` with `options` on `resources`, where `skipped` runs are kept."""
+    shard = options.shard or WHOLE
+    pending = shard.run_count(plan.run_count) - skipped
+    budgeted = MachineResources(
+        workers=resources.workers,
+        memory_budget=options.memory_budget,
+        gpu_memory_budget=options.gpu_memory_budget,
+        can_spawn=resources.can_spawn,
+    )
+    series_rows = pending * series_rows_a_run(plan)
+    backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads
+    layout = choose_layout(options.concurrency, budgeted, backend, probe, pending, inner_threads=inner_threads)
+    return SweepOutline(
+        model=entry.id,
+        backend=backend,
+        configs=plan.config_count,
+        replicates=plan.replicates,
+        runs=plan.run_count,
+        blocks=plan.blocks,
+        shard=shard,
+        skipped=skipped,
+        pending=pending,
+        layout=layout,
+        projected_bytes=layout.projected_bytes(probe),
+        series_rows=series_rows,
+        stat_columns=measure.columns,
+        reducer_columns=measure.reducer_columns,
+        dry_run=dry_run,
+        warnings=(*plan.warnings(), *_stops_at_start(plan, probe, measure), *_long_series(series_rows)),
+    )
+
+
+def _long_series(rows: int) -> tuple[LongSeries, ...]:
+    return (LongSeries(rows),) if rows >= SPREADSHEET_ROWS else ()
+
+
+def _stops_at_start(plan: Plan, probe: ProbeReport, measure: MeasurePlan) -> tuple[StopsAtStart, ...]:
+    """Return a warning when the probed config's first sample ends its run, as far as that is known unrun."""
+    stop, spec = measure.stop, plan.spec.run.stop
+    first_is_probed = plan.warmup == 0 < plan.total_ticks and 0 not in plan.configs[probe.config_id].action_ticks
+    if stop is None or spec is None or stop.min_tick > 0 or not first_is_probed:
+        return ()
+    return (StopsAtStart(condition_text(spec), probe.config_id),) if stop.condition()(probe.values) else ()
+
+
+def series_rows_a_run(plan: Plan) -> int:
+    """Return the series rows of a run that takes all its steps: its cadence, and the last tick where that is off it."""
+    cadence, steps = plan.spec.measure.series_cadence, plan.spec.run.steps
+    if cadence == 0:
+        return 0
+    return steps // cadence + 1 + (steps % cadence > 0)

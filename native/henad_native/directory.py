@@ -20,7 +20,7 @@ from henad_native.staging import StagedTables
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
-from henad_web.resume.errors import FolderChangedError
+from henad_web.resume.errors import ResumeError, ResumeReason
 
 if TYPE_CHECKING:
     from henad_web.output.store import FileStore, Stamp
@@ -138,7 +138,7 @@ class DirectoryStore:
             A line when the lock of a writer that died was taken over.
 
         Raises:
-            FolderChangedError: Somebody has written since the files were as `stamp` says.
+            ResumeError: Somebody has written since the files were as `stamp` says.
             LockedError: Another writer is at work.
             OutputFullError: There is no room; call again once there is.
             OutputError: The directory cannot be locked.
@@ -150,7 +150,7 @@ class DirectoryStore:
                 self._mine = os.stat(self._directory)
             if self.stamp() != stamp:
                 self._lock.release()
-                raise FolderChangedError(self.path)
+                raise ResumeError(ResumeReason.FOLDER_CHANGED, self.path)
         self._mend()
         return self._lines
 

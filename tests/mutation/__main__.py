@@ -39,10 +39,13 @@ from tests.mutation.mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / "build" / "mutation"
-USUAL = ("henad_web/run", "henad_web/output", "henad_web/explore", "henad_web/sweep.py", "henad_web/handle.py")
+USUAL = (
+    *("henad_web/run", "henad_web/output", "henad_web/resume", "henad_web/explore"),
+    *("henad_web/sweep.py", "henad_web/handle.py"),
+)
 TESTS = ("tests/shared", "tests/native")
 LEFT_OUT = (
-    *("test_kill", "test_signal_storm", "test_damaged_folders", "test_wrong_models", "test_resume_places"),
+    *("test_kill", "test_signal_storm", "test_damaged_folders", "test_wrong_models", "test_resume_folders"),
     *("test_full_disk", "test_memory", "test_site_", "test_pyodide_host", "test_benchmarks"),
     *("test_docs", "test_laws", "test_cli_serve", "test_cli_streams"),
 )

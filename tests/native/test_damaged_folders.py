@@ -137,8 +137,9 @@ def test_a_run_past_the_plan_is_told_with_its_record(folder: Path) -> None:
     with pytest.raises(hw.TableDamagedError, match="expected a run of the plan, 0 to 5, got '999'") as caught:
         hw.verify(folder, run_ids=[999])
     assert (caught.value.table, caught.value.record, caught.value.column) == ("runs.csv", 7, "run_id")
-    with pytest.raises(hw.RunIdDiffersError):
+    with pytest.raises(hw.MergeError) as refused:
         merged(folder)
+    assert refused.value.reason is hw.MergeReason.RUN_ID_DIFFERS
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -46,6 +46,7 @@ ORDER = (
     "run",
     "output",
     "results",
+    "resume",
     "channel",
     "sweep",
     "pumped",

@@ -134,8 +134,9 @@ def test_a_shard_resumes_as_itself(nine: Path, shards: list[Path]) -> None:
     runs.write_bytes(b"".join(runs.read_bytes().splitlines(keepends=True)[:2]))
     assert ran_ids(resume(SIR, shards[1])) == [4, 7]
     assert masked_in(shards[1]) == masked_in(nine / "1")
-    with pytest.raises(hw.ShardChangedError, match="recorded 1/3, current 0/1"):
+    with pytest.raises(hw.ResumeError, match="recorded 1/3, current 0/1") as caught:
         resume(SIR, shards[1], NINE)
+    assert caught.value.reason is hw.ResumeReason.SHARD_CHANGED
 
 
 Change = Callable[[list[Path]], object]
@@ -182,48 +183,69 @@ def _not_there(shards: list[Path]) -> None:
     (shards[1] / "manifest.json").unlink()
 
 
+def _no_rows(shards: list[Path]) -> None:
+    for table in ("runs.csv", "series.csv"):
+        for shard in shards:
+            (shard / table).write_bytes(b"")
+
+
 def _nested(shards: list[Path]) -> None:
     shutil.rmtree(shards[1])
 
 
-REFUSALS: dict[str, tuple[Change, type[hw.HenadError], str]] = {
-    "the same shard twice": (_same_twice, hw.SameShardError, "it holds shard 0/3, as .*shard 0 does"),
-    "another plan": (_other_plan, hw.PlanDiffersError, "its plan hash is "),
-    "other replicates": (_other_replicates, hw.PlanDiffersError, "its number of replicates is 4, that of .* is 3"),
-    "another count": (_other_count, hw.PlanDiffersError, "its number of shards is 4"),
-    "another schema": (_edit(1, "manifest.json", b'"schema_hash": "6', b'"schema_hash": "0'), hw.PlanDiffersError,
+Reason = hw.MergeReason
+Refusal = Reason | type[hw.HenadError]
+REFUSALS: dict[str, tuple[Change, Refusal, str]] = {
+    "the same shard twice": (_same_twice, Reason.SAME_SHARD, "it holds shard 0/3, as .*shard 0 does"),
+    "another plan": (_other_plan, Reason.PLAN_DIFFERS, "its plan hash is "),
+    "other replicates": (_other_replicates, Reason.PLAN_DIFFERS, "its number of replicates is 4, that of .* is 3"),
+    "another count": (_other_count, Reason.PLAN_DIFFERS, "its number of shards is 4"),
+    "another schema": (_edit(1, "manifest.json", b'"schema_hash": "6', b'"schema_hash": "0'), Reason.PLAN_DIFFERS,
                        "its schema hash is 0"),
-    "another formula": (_edit(1, "manifest.json", b'"formula": "', b'"formula": "2 * '), hw.PlanDiffersError,
+    "another formula": (_edit(1, "manifest.json", b'"formula": "', b'"formula": "2 * '), Reason.PLAN_DIFFERS,
                         "its seed formula is 2"),
-    "other columns": (_edit(1, "runs.csv", b"Infected:max", b"Infected:top"), hw.ColumnsDifferError, "runs.csv"),
-    "other parameters": (_edit(1, "runs.csv", b"infection_rate", b"infection_rats"), hw.ColumnsDifferError, "runs.csv"),
-    "other series": (_edit(1, "series.csv", b"Infected", b"Infested"), hw.ColumnsDifferError, "series.csv"),
-    "rows of another shard": (_other_shard, hw.MergedRowError, "the row of run 0 is not one of shard 1/3"),
-    "a row twice": (_row_twice, hw.MergedRowError, "the row of run 4 is there twice"),
-    "an id that does not fit": (_edit(1, "runs.csv", b"\n4,1,0,1,", b"\n4,1,0,0,"), hw.RunIdDiffersError, "run 4 says"),
+    "other columns": (_edit(1, "runs.csv", b"Infected:max", b"Infected:top"), Reason.COLUMNS_DIFFER, "runs.csv"),
+    "other parameters": (_edit(1, "runs.csv", b"infection_rate", b"infection_rats"), Reason.COLUMNS_DIFFER, "runs.csv"),
+    "other series": (_edit(1, "series.csv", b"Infected", b"Infested"), Reason.COLUMNS_DIFFER, "series.csv"),
+    "rows of another shard": (_other_shard, Reason.RUN_OUTSIDE_SHARD, "the row of run 0 is not one of shard 1/3"),
+    "a row twice": (_row_twice, Reason.DUPLICATE_RUN, "the row of run 4 is there twice"),
+    "an id that does not fit": (_edit(1, "runs.csv", b"\n4,1,0,1,", b"\n4,1,0,0,"), Reason.RUN_ID_DIFFERS,
+                                "run 4 says"),
     "a torn middle": (_edit(1, "runs.csv", b"\n4,1", b"\n4,1\n4,1"), hw.TableDamagedError, "record 3"),
-    "a search": (_edit(1, "manifest.json", b'"mode": "sweep"', b'"mode": "search"'), hw.NotASweepError, "'search'"),
-    "no manifest": (_not_there, hw.NotASweepError, r"it holds no manifest\.json"),
+    "a search": (_edit(1, "manifest.json", b'"mode": "sweep"', b'"mode": "search"'), Reason.NOT_A_SWEEP, "'search'"),
+    "no manifest": (_not_there, Reason.NO_RESULTS, r"it holds no manifest\.json"),
+    "no rows": (_no_rows, Reason.NO_ROWS, "none of the folders has a row; resume them first"),
     "no folder": (_nested, hw.OutputError, "cannot read"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_a_refused_merge_writes_nothing(shards: list[Path], tmp_path: Path, case: str) -> None:
-    change, error, message = REFUSALS[case]
+    change, refusal, message = REFUSALS[case]
     change(shards)
     before = hash_of(tmp_path)
-    with pytest.raises(error, match=message):
+    with pytest.raises(refusal if isinstance(refusal, type) else hw.MergeError, match=message) as caught:
         hw.merge(shards, tmp_path / "merged")
+    assert refusal in (type(caught.value), getattr(caught.value, "reason", None))
     assert hash_of(tmp_path) == before
+
+
+def test_a_row_of_another_shard_is_refused_by_a_resume(shards: list[Path]) -> None:
+    _other_shard(shards)
+    before = hash_of(shards[1])
+    with pytest.raises(hw.ResumeError, match="the row of run 0 is not one of shard 1/3; restore") as caught:
+        resume(SIR, shards[1])
+    assert (caught.value.reason, caught.value.run_id) == (hw.ResumeReason.RUN_OUTSIDE_SHARD, 0)
+    assert hash_of(shards[1]) == before
 
 
 def test_a_manifest_with_raised_replicates_over_old_ids_is_refused(nine: Path, tmp_path: Path) -> None:
     """Two replicates a config: run 2 is config 1, rep 0, which with three replicates is run 3."""
     sweep(SIR, SMALL_SIR, tmp_path / "old")
     shutil.copy(nine / "whole" / "manifest.json", tmp_path / "old" / "manifest.json")
-    with pytest.raises(hw.RunIdDiffersError) as caught:
+    with pytest.raises(hw.MergeError) as caught:
         hw.merge([tmp_path / "old"], tmp_path / "merged")
+    assert caught.value.reason is hw.MergeReason.RUN_ID_DIFFERS
     assert (caught.value.run_id, caught.value.config_id, caught.value.rep) == (2, 1, 0)
     assert not (tmp_path / "merged").exists()
 

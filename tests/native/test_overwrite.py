@@ -29,7 +29,7 @@ from tests.native.folders import (
 from tests.native.test_cli_going_on import TOYS, spec_at
 from tests.native.test_directory import Disk
 from tests.native.test_lock import leave_behind
-from tests.native.test_resume_places import shown
+from tests.native.test_resume_folders import shown
 from tests.shared.toy_models import DividesAtBuild, entry_of
 
 __all__ = ["fast_path", "quick_disk"]

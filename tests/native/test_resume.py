@@ -98,8 +98,9 @@ def test_an_aborted_sweep_goes_on(whole: Path, tmp_path: Path) -> None:
 
 def test_a_blocking_resume_starts_what_is_not_there_and_goes_on_with_what_is(whole: Path, tmp_path: Path) -> None:
     output = hw.DirectoryOutput(tmp_path / "results")
-    with pytest.raises(hw.NoResultsError, match=r"holds no manifest\.json; start the sweep instead"):
+    with pytest.raises(hw.ResumeError, match=r"holds no manifest\.json; start the sweep instead") as caught:
         hw.resume_directory(SIR, _made(tmp_path / "results"))
+    assert caught.value.reason is hw.ResumeReason.NO_RESULTS
     for ran in (6, 0):
         record = hw.run_spec(SIR, SMALL_SIR, output=output, resume=True)
         assert (record.report.outline.pending, record.report.counts.rows) == (ran, 6)
@@ -277,40 +278,43 @@ def nothing(folder: Path) -> None:
 
 
 OTHER_ROOT = msgspec.structs.replace(SMALL_SIR, seeds=hw.SeedSettings(root=9))
-REFUSALS: dict[str, tuple[Change, hw.SweepSpec | None, dict[str, object], type[hw.HenadError], str]] = {
-    "steps": (nothing, with_run(SMALL_SIR, steps=31), {}, hw.PlanChangedError, r"recorded [0-9a-f]{16}, current"),
-    "root": (nothing, OTHER_ROOT, {}, hw.PlanChangedError, "the plan hash is another one"),
-    "shard": (nothing, None, {"shard": hw.Shard(1, 2)}, hw.ShardChangedError, "recorded 0/1, current 1/2"),
-    "replicates": (nothing, with_run(SMALL_SIR, replicates=1), {}, hw.ReplicatesLoweredError, "recorded 2, current 1"),
-    "mode": (_edit("manifest.json", b'"mode": "sweep"', b'"mode": "search"'), None, {}, hw.ModeChangedError,
+Reason = hw.ResumeReason
+Refusal = Reason | type[hw.HenadError]
+REFUSALS: dict[str, tuple[Change, hw.SweepSpec | None, dict[str, object], Refusal, str]] = {
+    "steps": (nothing, with_run(SMALL_SIR, steps=31), {}, Reason.PLAN_CHANGED, r"recorded [0-9a-f]{16}, current"),
+    "root": (nothing, OTHER_ROOT, {}, Reason.PLAN_CHANGED, "the plan hash is another one"),
+    "shard": (nothing, None, {"shard": hw.Shard(1, 2)}, Reason.SHARD_CHANGED, "recorded 0/1, current 1/2"),
+    "replicates": (nothing, with_run(SMALL_SIR, replicates=1), {}, Reason.REPLICATES_LOWERED, "recorded 2, current 1"),
+    "mode": (_edit("manifest.json", b'"mode": "sweep"', b'"mode": "search"'), None, {}, Reason.MODE_CHANGED,
              "recorded search, current sweep"),
     "model": (_edit("manifest.json", b'"id": "sir"', b'"id": "sis"'), None, {}, hw.ModelMismatchError, "'sis'"),
-    "schema": (_edit("manifest.json", b'"schema_hash": "6', b'"schema_hash": "0'), None, {}, hw.SchemaChangedError,
+    "schema": (_edit("manifest.json", b'"schema_hash": "6', b'"schema_hash": "0'), None, {}, Reason.SCHEMA_CHANGED,
                "schema of the model 'sir' has changed: recorded 0"),
-    "unknown": (_edit("runs.csv", b"\n5,2,0,1,", b"\n5,3,0,1,"), None, {}, hw.UnplannedRunError,
+    "unknown": (_edit("runs.csv", b"\n5,2,0,1,", b"\n5,3,0,1,"), None, {}, Reason.UNPLANNED_RUN,
                 "run 5 .config 3, rep 1. is of no run of the plan"),
-    "rep": (_edit("runs.csv", b"\n5,2,0,1,", b"\n5,2,0,2,"), None, {}, hw.UnplannedRunError, "config 2, rep 2"),
-    "duplicate": (_twice, None, {}, hw.DuplicateRunError, "two rows of run 2"),
-    "moved": (_edit("runs.csv", b",2,0,1,1", b",2,0,0,1"), None, {}, hw.DuplicateRunError, "two rows of run 4"),
-    "run columns": (_edit("runs.csv", b"Infected:max", b"Infected:top"), None, {}, hw.ColumnsChangedError, "runs.csv"),
-    "stat columns": (_edit("series.csv", b"Infected", b"Infested"), None, {}, hw.ColumnsChangedError, "series.csv"),
+    "rep": (_edit("runs.csv", b"\n5,2,0,1,", b"\n5,2,0,2,"), None, {}, Reason.UNPLANNED_RUN, "config 2, rep 2"),
+    "duplicate": (_twice, None, {}, Reason.DUPLICATE_RUN, "two rows of run 2"),
+    "moved": (_edit("runs.csv", b",2,0,1,1", b",2,0,0,1"), None, {}, Reason.DUPLICATE_RUN, "two rows of run 4"),
+    "run columns": (_edit("runs.csv", b"Infected:max", b"Infected:top"), None, {}, Reason.COLUMNS_CHANGED, "runs.csv"),
+    "stat columns": (_edit("series.csv", b"Infected", b"Infested"), None, {}, Reason.COLUMNS_CHANGED, "series.csv"),
     "torn middle": (_edit("runs.csv", b"\n3,1,0,1,", b"\n3,1\n3,1,0,1,"), None, {}, hw.TableDamagedError,
                     "record 5: expected 32 fields and not 2"),
     "torn series": (_edit("series.csv", b"\n3,12,", b"\n3,1\n3,12,"), None, {}, hw.TableDamagedError, "series.csv"),
     "manifest": (_edit("manifest.json", b'"format_version": 1', b'"format_version": 9'), None, {}, hw.ManifestError,
                  "version 9"),
-    "no manifest": (lambda folder: (folder / "manifest.json").unlink(), None, {}, hw.NoResultsError, "no manifest"),
+    "no manifest": (lambda folder: (folder / "manifest.json").unlink(), None, {}, Reason.NO_RESULTS, "no manifest"),
     "no folder": (shutil.rmtree, None, {}, hw.OutputError, "cannot read"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_a_refusal_leaves_the_folder_untouched_and_says_why(folder: Path, case: str) -> None:
-    change, spec, options, error, message = REFUSALS[case]
+    change, spec, options, refusal, message = REFUSALS[case]
     change(folder)
     before = hash_of(folder)
-    with pytest.raises(error, match=message):
+    with pytest.raises(refusal if isinstance(refusal, type) else hw.ResumeError, match=message) as caught:
         resume(SIR, folder, spec, **options)
+    assert refusal in (type(caught.value), getattr(caught.value, "reason", None))
     assert hash_of(folder) == before
 
 
@@ -318,8 +322,9 @@ def test_a_key_that_the_plan_does_not_give_is_refused(folder: Path) -> None:
     row = lines_of(folder / "runs.csv")[4].split(b",")
     _edit("runs.csv", row[5], b"00000000000000ff")(folder)
     before = hash_of(folder)
-    with pytest.raises(hw.RunKeyChangedError, match="recorded 00000000000000ff, current ") as caught:
+    with pytest.raises(hw.ResumeError, match="recorded 00000000000000ff, current ") as caught:
         resume(SIR, folder)
+    assert caught.value.reason is hw.ResumeReason.RUN_KEY_CHANGED
     assert (caught.value.run_id, caught.value.current) == (3, row[5].decode())
     assert hash_of(folder) == before
 

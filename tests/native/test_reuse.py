@@ -119,8 +119,9 @@ def test_another_length_shares_no_run(tmp_path: Path) -> None:
 
 def test_what_is_no_result_of_a_sweep_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(hw.NoResultsError):
+    with pytest.raises(hw.ResumeError) as caught:
         start(TOY, toy_spec(), tmp_path / "new", reuse=tmp_path / "empty")
+    assert caught.value.reason is hw.ResumeReason.NO_RESULTS
     with pytest.raises(hw.OutputError, match="cannot read"):
         start(TOY, toy_spec(), tmp_path / "new", reuse=tmp_path / "missing")
     sweep(TOY, toy_spec(), tmp_path / "old")

@@ -16,10 +16,13 @@ from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec_file import SpecSource, parse_spec
 from henad_web.model.entry import Backend
 from henad_web.models import example_models
+from henad_web.output.build import this_build
+from henad_web.output.first_manifest import first_manifest
 from henad_web.output.manifest import RuntimeRecord
 from henad_web.output.store import FileStore
 from henad_web.output.writer import ResultsWriter
 from henad_web.run.layout import ExecutionLayout
+from henad_web.run.options import SweepRunOptions
 from henad_web.run.outline import SweepOutline
 
 SPEC = """
@@ -82,16 +85,26 @@ def outline_of(plan: Plan, **changes: Any) -> SweepOutline:
 
 
 def writer_of(
-    store: FileStore, plan: Plan, *, wall_clock: Callable[[], float] | None = None, **options: Any
+    store: FileStore,
+    plan: Plan,
+    *,
+    wall_clock: Callable[[], float] = lambda: STARTED_S,
+    outline: SweepOutline | None = None,
+    argv: tuple[str, ...] = (),
+    **options: Any,
 ) -> ResultsWriter:
-    fields: dict[str, Any] = {
-        "spec_source": SpecSource(path="sweep.toml", toml=SPEC),
-        "outline": outline_of(plan),
-        "runtime": RuntimeRecord(os="here", arch="any", logical_cpus=2, worker_threads=1),
-        "provenance": None,
-        "wall_clock": wall_clock or (lambda: STARTED_S),
-    }
-    return ResultsWriter(store, plan=plan, entry=ENTRY, **{**fields, **options})
+    """Return the writer of a sweep that the first `wall_clock` says has begun, with `options` of a sweep."""
+    manifest = first_manifest(
+        plan=plan,
+        entry=ENTRY,
+        outline=outline or outline_of(plan),
+        options=SweepRunOptions(**{"spec_source": SpecSource(path="sweep.toml", toml=SPEC), **options}),
+        runtime=RuntimeRecord(os="here", arch="any", logical_cpus=2, worker_threads=1),
+        argv=argv,
+        engine=this_build(),
+        started_unix_ms=int(wall_clock() * 1000),
+    )
+    return ResultsWriter(store, plan=plan, entry=ENTRY, manifest=manifest, wall_clock=wall_clock)
 
 
 def series_of(*rows: tuple[float, ...]) -> Series:

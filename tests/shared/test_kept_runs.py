@@ -13,17 +13,17 @@ import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.output import table_reading
-from henad_web.output.row_copies import Places, copy_rows, copy_series
-from henad_web.resume.kept_runs import cadence_of
-from henad_web.output.table_rows import KeptRows, TableEnds, kept_rows, rows_to_keep, whole_series
 from henad_web.output.record import Counts
-from henad_web.output.table_index import RunsIndex, SeriesIndex, index_runs, index_series
+from henad_web.output.row_copies import PlanNumbering, copy_rows, copy_series
+from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, index_runs, index_series
+from henad_web.output.table_rows import TableEnds, TableRows, rows_at
 from henad_web.output.tables import RunsLayout, RunsTable, SeriesTable, series_header
+from henad_web.resume.kept_runs import rows_to_keep, table_ends, whole_series
 from tests.shared.made_results import REDUCERS, STATS, outcome_of, plan_of, series_of
 from tests.shared.toy_models import Toy, entry_of
 
 PLAN = plan_of()
-CADENCE = cadence_of(PLAN.spec)
+CADENCE = SeriesCadence.of(PLAN.spec)
 RUNS, SERIES = RunsTable(PLAN, REDUCERS), SeriesTable(STATS)
 LAYOUT, HEADER = RunsLayout.of_plan(PLAN, REDUCERS), series_header(STATS)
 FULL = (0, 5, 10, 15, 20)
@@ -68,7 +68,7 @@ def test_the_cadence_says_which_rows_a_run_leaves(
         sampler.push(tick, {"Ticks": 1.0})
         tick = measure.next_sample(tick)
     series = sampler.finish()[1]
-    cadence = cadence_of(spec)
+    cadence = SeriesCadence.of(spec)
     last = cadence.last_samples(np.array([min(reached, warmup + steps)]))
     assert cadence.rows(last).tolist() == [len(series)]
     table = SeriesTable(("Ticks",))
@@ -164,11 +164,13 @@ def test_what_timed_out_never_stays_and_what_failed_unless_tried_again() -> None
     assert rows_to_keep(runs, ~every, retry_failed=False).tolist() == [False] * 4
 
 
-def kept_of(rows: list[int], run_ids: list[int]) -> tuple[KeptRows, TableEnds | None, bytes, bytes]:
+def kept_of(rows: list[int], run_ids: list[int]) -> tuple[TableRows, TableEnds | None, bytes, bytes]:
     series = b"".join(rows_of(run_id, FULL) for run_id in range(4))
     runs, found = indexes(series)
     _, group = whole_series(runs, found, CADENCE)
-    kept, ends = kept_rows(runs, found, group, np.array(rows, np.int64), np.array(run_ids, np.int64))
+    positions, ids = np.array(rows, np.int64), np.array(run_ids, np.int64)
+    kept = rows_at(runs, found, group, positions, ids)
+    ends = table_ends(runs, found, group, positions, ids)
     table = RUNS.header + b"".join(RUNS.row(outcome_of(PLAN, run_id)) for run_id in range(4))
     return kept, ends, table, SERIES.header + series
 
@@ -189,7 +191,7 @@ def test_tables_are_cut_where_only_their_ends_go(count: int) -> None:
 def test_tables_are_written_anew_where_rows_in_the_middle_go_or_ids_change(rows: list[int], ids: list[int]) -> None:
     kept, ends, runs, series = kept_of(rows, ids)
     assert ends is None
-    copied = b"".join(copy_rows(io.BytesIO(runs), kept, Places(replicates=2, first_configs=(0,))))
+    copied = b"".join(copy_rows(io.BytesIO(runs), kept, PlanNumbering(replicates=2, first_configs=(0,))))
     assert [line.split(b",")[0] for line in copied.splitlines()] == [b"%d" % run_id for run_id in sorted(ids)]
     of_series = b"".join(copy_series(io.BytesIO(series), kept))
     assert [line.split(b",")[0] for line in of_series.splitlines()] == [b"%d" % i for i in sorted(ids) for _ in FULL]
@@ -197,7 +199,7 @@ def test_tables_are_written_anew_where_rows_in_the_middle_go_or_ids_change(rows:
 
 def test_a_row_that_moves_changes_in_its_ids_alone() -> None:
     kept, _, runs, series = kept_of([2], [13])
-    (row,) = copy_rows(io.BytesIO(runs), kept, Places(replicates=5, first_configs=(0, 1, 2)))
+    (row,) = copy_rows(io.BytesIO(runs), kept, PlanNumbering(replicates=5, first_configs=(0, 1, 2)))
     assert row.split(b",")[:4] == [b"13", b"2", b"2", b"3"]
     assert row.split(b",")[4:] == RUNS.row(outcome_of(PLAN, 2)).split(b",")[4:]
     (rows,) = copy_series(io.BytesIO(series), kept)

@@ -103,8 +103,9 @@ def test_another_seed_of_a_run_that_is_there_is_refused(
     stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec
 ) -> None:
     files = stepped.files(models["sir"], with_seeds(small_sir, 5, 6))
-    with pytest.raises(hw.RunKeyChangedError):
+    with pytest.raises(hw.ResumeError) as caught:
         hw.SweepRun.resume_files(models["sir"], files, spec=with_seeds(small_sir, 5, 7, 9), target=stepped.target)
+    assert caught.value.reason is hw.ResumeReason.RUN_KEY_CHANGED
 
 
 def test_an_id_that_two_rows_bear_is_refused_though_their_runs_are_two(
@@ -115,6 +116,24 @@ def test_an_id_that_two_rows_bear_is_refused_though_their_runs_are_two(
     assert twice != files
     with pytest.raises(hw.ResumeError, match="there are two rows of run 2"):
         hw.SweepRun.resume_files(models["sir"], twice, target=stepped.target)
+
+
+@pytest.mark.parametrize("reason", [*hw.ResumeReason, *hw.MergeReason])
+def test_every_refusal_says_what_is_wrong_and_what_to_do_by_its_fields(
+    reason: hw.ResumeReason | hw.MergeReason,
+) -> None:
+    row = {"run_id": 7, "config_id": 3, "rep": 1, "shard": "1/2", "table": "runs.csv"}
+    error: hw.ResumeError | hw.MergeError
+    if isinstance(reason, hw.ResumeReason):
+        error = hw.ResumeError(reason, "here", recorded=("a", "b"), current="c", model="toy", **row)  # type: ignore[arg-type]
+        assert f"{error.wrong}: recorded a, b, current c; " in str(error)
+    else:
+        error = hw.MergeError(reason, "here", other="there", field="plan", expected="c", found=("a", "b"), **row)  # type: ignore[arg-type]
+        assert f"cannot merge here: {error.wrong}; " in str(error)
+    assert (error.reason, error.path) == (reason, "here")
+    assert "None" not in str(error)
+    assert "{" not in str(error)
+    assert "('a'" not in error.wrong
 
 
 def killed(files: dict[str, bytes], rows: int) -> dict[str, bytes]:

@@ -15,9 +15,9 @@ from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept
 from henad_native.directory import DirectoryStore
 from henad_native.unpacking import default_directory, is_archive_file, unpack_results
-from henad_web.resume.kept_runs import read_manifest
 from henad_web.output.names import RUNS, SERIES
 from henad_web.results.recorded import MISSING_SERIES
+from henad_web.resume.checks import read_manifest
 
 __all__ = ["resume_command"]
 

@@ -1,4 +1,4 @@
-"""Laws of the place that a resume or a merge writes to: one writer, no room lost on, names that a scanner holds."""
+"""Laws of the folder that a resume or a merge writes to: one writer, no room lost on, names that a scanner holds."""
 
 from __future__ import annotations
 

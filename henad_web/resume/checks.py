@@ -1,0 +1,161 @@
+"""Whether a sweep can go on with results that are there.
+
+Owns every check of a resume (reference engine, section 9.8); all come before anything is written. Chooses no rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from henad_web.errors import ModelMismatchError
+from henad_web.explore.plan_hash import run_keys
+from henad_web.explore.shards import Shard
+from henad_web.explore.spec_file import parse_spec_document
+from henad_web.output.manifest import Manifest
+from henad_web.output.names import MANIFEST, RUNS, SERIES
+from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, read_indexes
+from henad_web.output.tables import RunsLayout, series_header
+from henad_web.resume.errors import ResumeError, ResumeReason
+
+if TYPE_CHECKING:
+    from henad_web.explore.plan import Plan
+    from henad_web.explore.spec import SweepSpec
+    from henad_web.model.entry import ModelEntry
+    from henad_web.output.store import ResultsReader
+    from henad_web.output.table_index import Ints
+
+__all__ = [
+    "check_model",
+    "check_plan",
+    "check_run_keys",
+    "checked_indexes",
+    "planned_ids",
+    "read_manifest",
+    "recorded_shard",
+    "recorded_spec",
+]
+
+
+def read_manifest(reader: ResultsReader) -> Manifest:
+    """Return the manifest of the results that `reader` reads.
+
+    Raises:
+        ResumeError: There is none, or it is that of a search.
+        ManifestError: It cannot be read.
+    """
+    if not reader.holds(MANIFEST):
+        raise ResumeError(ResumeReason.NO_RESULTS, str(reader.path))
+    manifest = Manifest.read(reader.read(MANIFEST), path=reader.path)
+    if manifest.mode != "sweep":
+        path = str(reader.path)
+        raise ResumeError(ResumeReason.MODE_CHANGED, path, recorded=manifest.mode, current="sweep")
+    return manifest
+
+
+def recorded_spec(manifest: Manifest, entry: ModelEntry, path: str) -> SweepSpec:
+    """Return the spec that `manifest` records, once it is clear that `entry` is the model it was made for.
+
+    Raises:
+        ModelMismatchError: The results are of another model.
+        ResumeError: The model has changed since.
+        SpecError: The recorded spec cannot be read.
+    """
+    check_model(manifest, entry, path)
+    return parse_spec_document(manifest.spec)
+
+
+def check_model(manifest: Manifest, entry: ModelEntry, path: str) -> None:
+    """Make sure that `manifest` is of the model `entry` as it is now; raises as `recorded_spec` does."""
+    if manifest.model.id != entry.id:
+        raise ModelMismatchError(manifest.model.id, entry.id)
+    current = entry.schema().schema_hash
+    if manifest.model.schema_hash != current:
+        recorded = manifest.model.schema_hash
+        raise ResumeError(ResumeReason.SCHEMA_CHANGED, path, recorded=recorded, current=current, model=entry.id)
+
+
+def recorded_shard(manifest: Manifest) -> Shard:
+    """Return the part of the plan that `manifest` says its folder holds."""
+    return Shard(manifest.shard.index, manifest.shard.count)
+
+
+def check_plan(manifest: Manifest, plan: Plan, shard: Shard, path: str) -> None:
+    """Make sure that `manifest` is of the runs of `plan` in `shard`, or of fewer replicates of them.
+
+    Raises:
+        ResumeError: It is of others.
+    """
+    told, held = manifest.plan, recorded_shard(manifest)
+    if told.plan_hash != plan.plan_hash:
+        raise ResumeError(ResumeReason.PLAN_CHANGED, path, recorded=told.plan_hash, current=plan.plan_hash)
+    if held != shard:
+        raise ResumeError(ResumeReason.SHARD_CHANGED, path, recorded=str(held), current=str(shard))
+    if told.replicates > plan.replicates:
+        reason = ResumeReason.REPLICATES_LOWERED
+        raise ResumeError(reason, path, recorded=told.replicates, current=plan.replicates)
+
+
+def checked_indexes(reader: ResultsReader, manifest: Manifest, plan: Plan) -> tuple[RunsIndex, SeriesIndex]:
+    """Return the indexes of the tables that `reader` reads, whose columns are those of `plan`.
+
+    Raises:
+        ResumeError: A table has other columns.
+        TableDamagedError: A table is damaged before its end.
+    """
+    stats = manifest.columns.stats
+    layout = RunsLayout.of_plan(plan, manifest.columns.reducers)
+    runs, series = read_indexes(reader, layout, stats, SeriesCadence.of(plan.spec))
+    headers = ((RUNS, layout.header, runs.header), (SERIES, series_header(stats), series.header))
+    for table, recorded, current in headers:
+        if current not in (None, recorded):
+            reason, path = ResumeReason.COLUMNS_CHANGED, str(reader.path)
+            raise ResumeError(reason, path, recorded=recorded, current=current, table=table)
+    return runs, series
+
+
+def planned_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:
+    """Return the id that `plan` gives the run of each row, told by its config and replicate.
+
+    Raises:
+        ResumeError: A row is of no run of `plan` in `shard`, or of one that another row is of.
+    """
+    configs, replicates = plan.config_count, plan.replicates
+    unknown = np.flatnonzero((runs.config_ids >= configs) | (runs.reps >= replicates))
+    if len(unknown):
+        run_id, config_id, rep = (int(ids[unknown[0]]) for ids in (runs.run_ids, runs.config_ids, runs.reps))
+        planned = f"{configs} configs x {replicates} replicates"
+        raise ResumeError(
+            ResumeReason.UNPLANNED_RUN, path, current=planned, run_id=run_id, config_id=config_id, rep=rep
+        )
+    run_ids = runs.config_ids * replicates + runs.reps
+    outside = np.flatnonzero(run_ids % shard.count != shard.index)
+    if len(outside):
+        run_id = int(run_ids[outside[0]])
+        raise ResumeError(ResumeReason.RUN_OUTSIDE_SHARD, path, run_id=run_id, shard=str(shard))
+    for ids in (run_ids, runs.run_ids):
+        ordered = np.sort(ids)
+        twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if len(twice):
+            raise ResumeError(ResumeReason.DUPLICATE_RUN, path, run_id=int(ordered[twice[0]]))
+    return run_ids
+
+
+def check_run_keys(runs: RunsIndex, run_ids: Ints, plan: Plan, path: str) -> None:
+    """Make sure that the rows `runs` have the keys that `plan` gives the runs `run_ids`.
+
+    Raises:
+        ResumeError: One has another.
+    """
+    current = run_keys(plan, run_ids)
+    changed = np.flatnonzero(current != runs.keys)
+    if len(changed):
+        run_id, recorded, planned = (int(column[changed[0]]) for column in (run_ids, runs.keys, current))
+        raise ResumeError(
+            ResumeReason.RUN_KEY_CHANGED,
+            path,
+            recorded=f"{recorded:016x}",
+            current=f"{planned:016x}",
+            run_id=run_id,
+        )
