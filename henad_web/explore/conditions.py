@@ -115,16 +115,16 @@ class CompoundStop:
         """The columns it names, in order."""
         return tuple(_names(self.tree))
 
-    def over(self, places: Mapping[str, int]) -> Callable[[Sequence[float]], bool]:
+    def over(self, positions: Mapping[str, int]) -> Callable[[Sequence[float]], bool]:
         """Return the condition over a row of values.
 
         `not` turns the comparisons over, ``not (x > 1)`` into ``x <= 1``: a value that is not a number satisfies
         neither. A division by zero is infinite or not a number.
 
         Args:
-            places: Position in a row of each column, by its name here.
+            positions: Position in a row of each column, by its name here.
         """
-        return _flag_over(self.tree, places, is_turned=False)
+        return _flag_over(self.tree, positions, is_turned=False)
 
 
 def understood_stop(stop: StopSpec | StopExpression, labels: Sequence[str]) -> StopSpec | CompoundStop:
@@ -292,16 +292,16 @@ _Row = Sequence[float]
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-def _flag_over(tree: Expression, places: Mapping[str, int], *, is_turned: bool) -> Callable[[_Row], bool]:
+def _flag_over(tree: Expression, positions: Mapping[str, int], *, is_turned: bool) -> Callable[[_Row], bool]:
     match tree:
         case Not(inner, _):
-            return _flag_over(inner, places, is_turned=not is_turned)
+            return _flag_over(inner, positions, is_turned=not is_turned)
         case AllOf(parts, _) | AnyOf(parts, _):
-            holds = [_flag_over(part, places, is_turned=is_turned) for part in parts]
+            holds = [_flag_over(part, positions, is_turned=is_turned) for part in parts]
         case Comparisons(first, rest, _):
-            holds, left = [], _number_over(first, places)
+            holds, left = [], _number_over(first, positions)
             for sign, part in rest:
-                right = _number_over(part, places)
+                right = _number_over(part, positions)
                 holds.append(_compared(left, Comparison(_OPPOSITE[sign] if is_turned else sign), right))
                 left = right
     if isinstance(tree, AnyOf) is is_turned:
@@ -316,16 +316,16 @@ def _compared(
     return lambda row: compare(left(row), right(row))
 
 
-def _number_over(tree: Expression, places: Mapping[str, int]) -> Callable[[_Row], float]:
+def _number_over(tree: Expression, positions: Mapping[str, int]) -> Callable[[_Row], float]:
     match tree:
         case Name(name, _):
-            return operator.itemgetter(places[name])
+            return operator.itemgetter(positions[name])
         case Negative(inner, _):
-            number = _number_over(inner, places)
+            number = _number_over(inner, positions)
             return lambda row: -number(row)
         case Arithmetic(first, rest, _):
-            start = _number_over(first, places)
-            steps = [(_CALCULATE[sign], _number_over(part, places)) for sign, part in rest]
+            start = _number_over(first, positions)
+            steps = [(_CALCULATE[sign], _number_over(part, positions)) for sign, part in rest]
             return lambda row: functools.reduce(lambda total, step: step[0](total, step[1](row)), steps, start(row))
         case Literal(value, _):
             constant = float(value)

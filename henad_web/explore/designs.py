@@ -104,7 +104,7 @@ def _latest(domain: Levels | WholeDomain) -> int:
         return domain.high
     if isinstance(domain, TableLevels):
         return int(domain.entries.max())
-    return domain[-1] if isinstance(domain, range) else max(int(domain[place]) for place in range(len(domain)))
+    return domain[-1] if isinstance(domain, range) else max(int(domain[position]) for position in range(len(domain)))
 
 
 def _ticks_of(domain: Levels | WholeDomain) -> Callable[[Column], NDArray[np.uint64]]:
@@ -118,7 +118,7 @@ def _ticks_of(domain: Levels | WholeDomain) -> Callable[[Column], NDArray[np.uin
     if isinstance(domain, TableLevels):
         numbers = domain.entries.astype(np.uint64)
         return lambda column: numbers[column.astype(np.intp)]
-    ticks = np.array([int(domain[place]) for place in range(len(domain))], np.uint64)
+    ticks = np.array([int(domain[position]) for position in range(len(domain))], np.uint64)
     return lambda column: ticks[column.astype(np.intp)]
 
 
@@ -127,7 +127,7 @@ class FactorialDesign(Design):
 
     def __init__(self, levels: Sequence[Levels]) -> None:
         self._levels = tuple(levels)
-        self._strides = [math.prod(map(len, self._levels[place + 1 :])) for place in range(len(self._levels))]
+        self._strides = [math.prod(map(len, self._levels[position + 1 :])) for position in range(len(self._levels))]
 
     @property
     def domains(self) -> tuple[Domain, ...]:

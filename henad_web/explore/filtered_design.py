@@ -34,8 +34,8 @@ class FilteredDesign(Design):
 
     def __init__(self, inner: Design, kept: Sequence[NDArray[np.uint8]]) -> None:
         self._inner, self._kept = inner, tuple(kept)
-        self._starts = [0, *accumulate(len(_places(flags)) for flags in self._kept)]
-        self._latest, self._latest_places = -1, np.empty(0, np.intp)
+        self._starts = [0, *accumulate(len(_set_bits(flags)) for flags in self._kept)]
+        self._latest, self._latest_positions = -1, np.empty(0, np.intp)
 
     @classmethod
     def of(cls, inner: Design, varied: Sequence[Target], where: Where, base: Mapping[Target, ParamValue]) -> Design:
@@ -52,15 +52,15 @@ class FilteredDesign(Design):
         """
         fixed = {target: _values(target, [base[target]]) for target in where.targets if target not in varied}
         named = [
-            (place, target, _reader(target, inner.domains[place]))
-            for place, target in enumerate(varied)
+            (position, target, _reader(target, inner.domains[position]))
+            for position, target in enumerate(varied)
             if target in where.targets
         ]
         kept = []
         for first in range(0, inner.config_count, CHUNK):
             last = min(first + CHUNK, inner.config_count)
             columns = inner.columns(first, last) if named else []
-            values = {**fixed, **{target: read(columns[place]) for place, target, read in named}}
+            values = {**fixed, **{target: read(columns[position]) for position, target, read in named}}
             kept.append(np.packbits(where.holds(values, last - first)))
         return cls(inner, kept)
 
@@ -77,30 +77,30 @@ class FilteredDesign(Design):
     def row(self, position: int) -> Row:
         """Return the values of the kept config at `position`."""
         stretch = bisect_right(self._starts, position) - 1
-        return self._inner.row(stretch * CHUNK + int(self._places_in(stretch)[position - self._starts[stretch]]))
+        return self._inner.row(stretch * CHUNK + int(self._positions_in(stretch)[position - self._starts[stretch]]))
 
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the columns of the kept configs `first` to ``last - 1``."""
         parts = [[column[:0]] for column in self._inner.columns(0, 1)]
         for stretch in range(bisect_right(self._starts, first) - 1, bisect_left(self._starts, last)):
             start = self._starts[stretch]
-            places = self._places_in(stretch)[max(first - start, 0) : last - start]
-            if not len(places):
+            positions = self._positions_in(stretch)[max(first - start, 0) : last - start]
+            if not len(positions):
                 continue
             # Only what lies between the first and the last of them is computed.
-            begin, end = stretch * CHUNK + int(places[0]), stretch * CHUNK + int(places[-1]) + 1
+            begin, end = stretch * CHUNK + int(positions[0]), stretch * CHUNK + int(positions[-1]) + 1
             for part, column in zip(parts, self._inner.columns(begin, end), strict=True):
-                part.append(column[places - places[0]])
+                part.append(column[positions - positions[0]])
         return [np.concatenate(part) for part in parts]
 
-    def _places_in(self, stretch: int) -> NDArray[np.intp]:
+    def _positions_in(self, stretch: int) -> NDArray[np.intp]:
         if stretch != self._latest:
-            self._latest, self._latest_places = stretch, _places(self._kept[stretch])
-        return self._latest_places
+            self._latest, self._latest_positions = stretch, _set_bits(self._kept[stretch])
+        return self._latest_positions
 
 
-def _places(flags: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return the places of the bits that are set; bits past the last config never are."""
+def _set_bits(flags: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the positions of the bits that are set; bits past the last config never are."""
     return np.flatnonzero(np.unpackbits(flags))
 
 
@@ -152,5 +152,5 @@ def _table_reader(target: Target, levels: TableLevels) -> Callable[[Column], Val
 
 def _levels_met(target: Target, domain: Levels, column: Column) -> Values:
     # Many levels are never listed together: only those of this stretch are looked at, each once.
-    entries, places = np.unique(column, return_inverse=True)
-    return _values(target, [domain[int(entry)] for entry in entries])[places]
+    entries, positions = np.unique(column, return_inverse=True)
+    return _values(target, [domain[int(entry)] for entry in entries])[positions]

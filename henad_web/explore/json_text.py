@@ -94,27 +94,27 @@ def _line_of_digits(text: str) -> tuple[int, int]:
     return _line_and_column(text, longest.start())
 
 
-def _line_and_column(text: str, place: int) -> tuple[int, int]:
-    return text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+def _line_and_column(text: str, position: int) -> tuple[int, int]:
+    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
-def _syntax_error(message: str, text: str, place: int) -> JsonSyntaxError:
-    # Versions of Python word one mistake in several ways; these words and places are the same in all.
-    before = text[:place].rstrip(" \t\r\n")
-    found = text[place : place + 1]
+def _syntax_error(message: str, text: str, position: int) -> JsonSyntaxError:
+    # Versions of Python word one mistake in several ways; these words and positions are the same in all.
+    before = text[:position].rstrip(" \t\r\n")
+    found = text[position : position + 1]
     if before.endswith(",") and found in ("}", "]"):
-        place, found = len(before) - 1, ","
-    if found == "," and text[place + 1 :].lstrip(" \t\r\n")[:1] in ("}", "]"):
-        return _at(text, place, "a comma before a closing bracket", "remove the comma")
-    if not text[place:].strip():
+        position, found = len(before) - 1, ","
+    if found == "," and text[position + 1 :].lstrip(" \t\r\n")[:1] in ("}", "]"):
+        return _at(text, position, "a comma before a closing bracket", "remove the comma")
+    if not text[position:].strip():
         return _at(text, len(text.rstrip()), "the text ends too early", "close what is open")
     if found == "'":
-        return _at(text, place, "a text in single quotes", 'write it in double quotes, "like this"')
+        return _at(text, position, "a text in single quotes", 'write it in double quotes, "like this"')
     if found in ("/", "#"):
-        return _at(text, place, "a comment", "JSON has none; remove it, or write the spec as TOML")
+        return _at(text, position, "a comment", "JSON has none; remove it, or write the spec as TOML")
     if message == "Extra data":
-        return _at(text, place, f"{found!r} after the end of the document", None)
-    return _at(text, place, f"{found!r} where {_EXPECTED.get(message, message.lower())}", None)
+        return _at(text, position, f"{found!r} after the end of the document", None)
+    return _at(text, position, f"{found!r} where {_EXPECTED.get(message, message.lower())}", None)
 
 
 _EXPECTED = {
@@ -127,14 +127,14 @@ _EXPECTED = {
 }
 
 
-def _at(text: str, place: int, wrong: str, hint: str | None) -> JsonSyntaxError:
-    return JsonSyntaxError(wrong, *_line_and_column(text, place), hint)
+def _at(text: str, position: int, wrong: str, hint: str | None) -> JsonSyntaxError:
+    return JsonSyntaxError(wrong, *_line_and_column(text, position), hint)
 
 
 @dataclass(slots=True)
 class _Scanner:
     text: str
-    place: int = 0
+    position: int = 0
     lines: dict[TablePath, int] = field(default_factory=dict)
     problems: ProblemList = field(default_factory=ProblemList)
     twice: list[tuple[str, int, int]] = field(default_factory=list)
@@ -144,12 +144,12 @@ class _Scanner:
         self._ends = [match.start() for match in re.finditer("\n", self.text)]
 
     def _blank(self) -> str:
-        match = _BLANK.match(self.text, self.place)
-        self.place = self.place if match is None else match.end()
-        return self.text[self.place : self.place + 1]
+        match = _BLANK.match(self.text, self.position)
+        self.position = self.position if match is None else match.end()
+        return self.text[self.position : self.position + 1]
 
     def _line(self) -> int:
-        return bisect_right(self._ends, self.place - 1) + 1
+        return bisect_right(self._ends, self.position - 1) + 1
 
     def value(self, path: TablePath) -> None:
         found = self._blank()
@@ -162,10 +162,10 @@ class _Scanner:
         elif found == '"':
             self._text(path)
         else:
-            match = _SCALAR.match(self.text, self.place)
+            match = _SCALAR.match(self.text, self.position)
             scalar = "" if match is None else match.group()
             self._check_scalar(path, scalar)
-            self.place += len(scalar)
+            self.position += len(scalar)
 
     def _check_scalar(self, path: TablePath, scalar: str) -> None:
         table, key = _place(path)
@@ -175,14 +175,14 @@ class _Scanner:
             self.problems.add(table, key, "no value", came="null", hint="leave the key out to get its default")
 
     def _text(self, path: TablePath) -> str:
-        text, self.place = scanstring(self.text, self.place + 1)
+        text, self.position = scanstring(self.text, self.position + 1)
         if HALF_CHARACTER.search(text):
             table, key = _place(path)
             self.problems.add(table, key, HALF_WRONG, hint=HALF_HINT)
         return str(text)
 
     def _object(self, path: TablePath) -> None:
-        self.place += 1
+        self.position += 1
         seen: dict[str, int] = {}
         while self._blank() == '"':
             line = self._line()
@@ -194,21 +194,21 @@ class _Scanner:
             seen.setdefault(key, line)
             self.lines.setdefault((*path, key), line)
             self._blank()
-            self.place += 1
+            self.position += 1
             self.value((*path, key))
             if self._blank() == ",":
-                self.place += 1
-        self.place += 1
+                self.position += 1
+        self.position += 1
 
     def _array(self, path: TablePath) -> None:
-        self.place += 1
+        self.position += 1
         entry = 0
         while self._blank() != "]":
             self.value((*path, entry))
             if self._blank() == ",":
-                self.place += 1
+                self.position += 1
             entry += 1
-        self.place += 1
+        self.position += 1
 
 
 def _place(path: TablePath) -> tuple[TablePath, str | None]:

@@ -80,8 +80,8 @@ class SteppedLevels:
 
     def column(self, positions: NDArray[np.generic]) -> NDArray[np.float32]:
         """Return the levels at `positions`, whole numbers ``(n,)``, as an array of the same shape."""
-        places = positions.astype(np.float64)
-        levels = np.where(places == self.count - 1, self.last, self.low + places * self.step).astype(np.float32)
+        steps = positions.astype(np.float64)
+        levels = np.where(steps == self.count - 1, self.last, self.low + steps * self.step).astype(np.float32)
         return levels + np.float32(0)
 
 

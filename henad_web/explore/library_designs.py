@@ -87,11 +87,11 @@ class SaltelliDesign(DrawnDesign):
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the configs `first` to ``last - 1``, each factor taken from A or from B."""
         drawn, factors = self._columns, len(self.domains)
-        points, places = np.divmod(np.arange(first, last, dtype=np.int64), self._rows)
+        points, positions = np.divmod(np.arange(first, last, dtype=np.int64), self._rows)
         found = []
         for factor in range(factors):
-            is_second = (places == factor + 1) | ((places > factors) & (places != factors + 1 + factor))
-            is_second |= places == self._rows - 1
+            is_second = (positions == factor + 1) | ((positions > factors) & (positions != factors + 1 + factor))
+            is_second |= positions == self._rows - 1
             found.append(np.where(is_second, drawn[factors + factor][points], drawn[factor][points]))
         return found
 
@@ -117,7 +117,7 @@ class MorrisDesign(DrawnDesign):
     def _blocks(self) -> Iterator[Fractions]:
         sample: Callable[..., Fractions] = importlib.import_module("SALib.sample.morris").sample
         factors, steps = len(self.domains), self._num_levels - 1
-        problem = {"num_vars": factors, "names": [f"x{place}" for place in range(factors)]}
+        problem = {"num_vars": factors, "names": [f"x{position}" for position in range(factors)]}
         for number, first in enumerate(range(0, self._trajectories, _TRAJECTORIES)):
             count = min(_TRAJECTORIES, self._trajectories - first)
             seed = [self._seed, number] if number else self._seed

@@ -54,12 +54,12 @@ class BoundStop:
 
     Attributes:
         stop: The condition.
-        places: Position of the column that each name in it means.
+        positions: Position of the column that each name in it means.
         min_tick: First tick at which it may end a run.
     """
 
     stop: StopSpec | CompoundStop
-    places: Mapping[str, int]
+    positions: Mapping[str, int]
     min_tick: int
 
     def condition(self) -> Callable[[Sequence[float]], bool]:
@@ -68,10 +68,10 @@ class BoundStop:
         A comparison with NaN never is.
         """
         if isinstance(self.stop, CompoundStop):
-            return self.stop.over(self.places)
-        place, compare, threshold = self.places[self.stop.column], self.stop.comparison, self.stop.threshold
+            return self.stop.over(self.positions)
+        position, compare, threshold = self.positions[self.stop.column], self.stop.comparison, self.stop.threshold
         holds = Comparison(compare).holds
-        return lambda row: holds(row[place], threshold)
+        return lambda row: holds(row[position], threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +170,8 @@ def _bind_stop(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> B
     for name, column in resolved.items():
         if column is None:
             _add_unknown_column(problems, ("run", "stop"), "condition", name, columns)
-    places = {name: columns.index(column) for name, column in resolved.items() if column is not None}
-    return BoundStop(stop, places, stop.min_tick)
+    positions = {name: columns.index(column) for name, column in resolved.items() if column is not None}
+    return BoundStop(stop, positions, stop.min_tick)
 
 
 def _add_unknown_column(

@@ -2,7 +2,7 @@
 
 Owns the bytes of many configs at once and FNV-1a over them. What enters the hash, and in which order, is `hashes`'
 business: the first config of a block is written there, and the others are its bytes with those of what varies put in
-their places.
+their positions.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Written(Fnv1a64):
         return self
 
     def value(self, param: Param, value: ParamValue) -> Fnv1a64:
-        """Keep the bytes of a value, and their place."""
+        """Keep the bytes of a value, and their position."""
         start = len(self.data)
         super().value(param, value)
         self.values.append((start, len(self.data)))
@@ -101,7 +101,7 @@ def hash_plan(plan: Plan) -> Iterator[tuple[float, str | None]]:
 def run_keys(plan: Plan, run_ids: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the number of ``plan.run_key`` of each of `run_ids`, ``(n,)``, all runs of `plan` in any order."""
     config_ids, reps = np.divmod(run_ids, plan.replicates)
-    wanted, places = np.unique(config_ids, return_inverse=True)
+    wanted, positions = np.unique(config_ids, return_inverse=True)
     head = np.full(1, run_head(plan).value_int, np.uint64)
     parts = [np.zeros(0, np.uint64)]
     for number, block in enumerate(plan.resolved):
@@ -110,7 +110,7 @@ def run_keys(plan: Plan, run_ids: NDArray[np.int64]) -> NDArray[np.uint64]:
         if len(inside):
             parts += _folded_configs(head, _BlockBytes(plan, number, block), (inside - first_config).astype(np.intp))
     seeds = seeds_of(plan.spec.seeds, config_ids, reps)
-    return fold_each(np.concatenate(parts)[places], seeds.astype(_LITTLE).view(np.uint8).reshape(-1, 8))
+    return fold_each(np.concatenate(parts)[positions], seeds.astype(_LITTLE).view(np.uint8).reshape(-1, 8))
 
 
 def _folded_configs(
@@ -120,9 +120,9 @@ def _folded_configs(
     while len(wanted):
         first, last = int(wanted[0]), min(int(wanted[0]) + configs.piece, int(wanted[-1]) + 1)
         met = int(np.searchsorted(wanted, last))
-        (rows, taken), places = configs.rows(first, last), wanted[:met] - first
-        counted = None if taken is None else taken[places, _NUMBER:]
-        yield fold_each(np.broadcast_to(head, met), rows[places, _NUMBER:], counted)
+        (rows, taken), positions = configs.rows(first, last), wanted[:met] - first
+        counted = None if taken is None else taken[positions, _NUMBER:]
+        yield fold_each(np.broadcast_to(head, met), rows[positions, _NUMBER:], counted)
         wanted = wanted[met:]
 
 
@@ -140,14 +140,14 @@ class _BlockBytes:
         self._template = np.frombuffer(bytes(written.data), np.uint8)
         self._design = block.design
         end = len(written.data)
-        ticks = [(end - 8 * place, end - 8 * (place - 1)) for place in range(len(first.action_ticks), 0, -1)]
+        ticks = [(end - 8 * position, end - 8 * (position - 1)) for position in range(len(first.action_ticks), 0, -1)]
         slots = (
-            (ticks if target.param is None else written.values)[target.slot] + (place, target)
-            for place, target in enumerate(block.targets)
+            (ticks if target.param is None else written.values)[target.slot] + (position, target)
+            for position, target in enumerate(block.targets)
         )
         self._slots = [
-            (start, stop, place, _reader(target, block.design.domains[place], self._template[start:stop]))
-            for start, stop, place, target in sorted(slots, key=lambda slot: slot[0])
+            (start, stop, position, _reader(target, block.design.domains[position], self._template[start:stop]))
+            for start, stop, position, target in sorted(slots, key=lambda slot: slot[0])
         ]
         self.piece = max(_PIECE_BYTES // len(self._template), 1)
 
@@ -159,8 +159,8 @@ class _BlockBytes:
         columns = self._design.columns(first, last) if self._slots else []
         parts: list[tuple[Rows, Flags | None]] = []
         after = 0
-        for start, stop, place, read in self._slots:
-            parts += [(self._template[None, after:start], None), read(columns[place])]
+        for start, stop, position, read in self._slots:
+            parts += [(self._template[None, after:start], None), read(columns[position])]
             after = stop
         parts.append((self._template[None, after:], None))
         rows = _beside([data for data, _ in parts], last - first)
@@ -173,10 +173,10 @@ class _BlockBytes:
 def _beside(parts: Sequence[NDArray[_Entry]], count: int) -> NDArray[_Entry]:
     """Return `parts`, each ``(count, w)`` or ``(1, w)``, side by side."""
     found: NDArray[_Entry] = np.empty((count, sum(part.shape[1] for part in parts)), parts[0].dtype)
-    place = 0
+    position = 0
     for part in parts:
-        found[:, place : place + part.shape[1]] = part
-        place += part.shape[1]
+        found[:, position : position + part.shape[1]] = part
+        position += part.shape[1]
     return found
 
 
@@ -227,14 +227,14 @@ def _tagged(tag: Rows, numbers: NDArray[np.uint64]) -> Rows:
 
 
 def _met(target: Target, domain: Levels, column: Column) -> tuple[Rows, Flags | None]:
-    entries, places = np.unique(column, return_inverse=True)
-    return _picked(_level_bytes(target, domain, entries.tolist()), places)
+    entries, positions = np.unique(column, return_inverse=True)
+    return _picked(_level_bytes(target, domain, entries.tolist()), positions)
 
 
 def _picked(levels: tuple[Rows, Flags | None], column: Column) -> tuple[Rows, Flags | None]:
     data, taken = levels
-    places = column.astype(np.intp)
-    return data[places], None if taken is None else taken[places]
+    positions = column.astype(np.intp)
+    return data[positions], None if taken is None else taken[positions]
 
 
 def _level_bytes(target: Target, domain: Levels, positions: Sequence[int]) -> tuple[Rows, Flags | None]:

@@ -70,8 +70,8 @@ def _levels_text(target: Target, domain: Domain) -> str:
         return f"{domain.low} to {domain.high}"
     count = len(domain)
     if count <= _FEW:
-        return ", ".join(_value_text(target, domain[place]) for place in range(count))
-    first, second, last = (_value_text(target, domain[place]) for place in (0, 1, count - 1))
+        return ", ".join(_value_text(target, domain[position]) for position in range(count))
+    first, second, last = (_value_text(target, domain[position]) for position in (0, 1, count - 1))
     return f"{first}, {second}, ..., {last}: {count} levels"
 
 
@@ -113,7 +113,7 @@ def _nearest_levels(domain: SteppedLevels | DecimalLevels) -> Sequence[float]:
         return ()
     # Numbers stand furthest apart, and steps nearest to each other, where both are largest.
     end = count if high >= low else min(count, _MOST_COMPARED)
-    return [domain[place] for place in range(max(end - _MOST_COMPARED, 0), end)]
+    return [domain[position] for position in range(max(end - _MOST_COMPARED, 0), end)]
 
 
 def repeated_configs(position: int, block: ResolvedBlock) -> RepeatedConfigs | None:
@@ -125,9 +125,9 @@ def repeated_configs(position: int, block: ResolvedBlock) -> RepeatedConfigs | N
         most = math.prod(_values_of(domain) for domain in block.design.domains)
         return RepeatedConfigs(position, count, int(count - most), is_least=True) if most < count else None
     keys = np.zeros(count, np.uint64)
-    for place, (domain, column) in enumerate(zip(block.design.domains, block.design.columns(0, count), strict=True)):
+    for factor, (domain, column) in enumerate(zip(block.design.domains, block.design.columns(0, count), strict=True)):
         # Odd factors without a pattern: that two configs of other values meet is as likely as for random numbers.
-        keys += _codes(domain, column) * np.array(mix_seed(place) | 1, np.uint64)
+        keys += _codes(domain, column) * np.array(mix_seed(factor) | 1, np.uint64)
     repeated = count - len(np.unique(keys))
     return RepeatedConfigs(position, count, repeated, is_least=False) if repeated else None
 
@@ -141,10 +141,10 @@ def _values_of(domain: Domain) -> float:
 def _codes(domain: Domain, column: Column) -> NDArray[np.uint64]:
     """Return a number for each entry of `column`, the same for equal values and for these only."""
     if isinstance(domain, tuple | SteppedLevels | DecimalLevels):
-        entries, places = np.unique(column, return_inverse=True)
+        entries, positions = np.unique(column, return_inverse=True)
         first: dict[ParamValue, int] = {}
         codes = [first.setdefault(value_at(domain, entry), code) for code, entry in enumerate(entries)]
-        return np.array(codes, np.uint64)[places]
+        return np.array(codes, np.uint64)[positions]
     if column.dtype.kind == "f":
         return column.view(np.uint32 if column.itemsize == 4 else np.uint64).astype(np.uint64)
     return column.astype(np.uint64)

@@ -90,15 +90,15 @@ def rounded_among(param: Param, written: Iterable[str]) -> RoundedValue | None:
         with np.errstate(under="ignore"):
             # Two decimals that give two doubles are not the same.
             rounded = numbers != shown_numbers(numbers.astype(np.float32))
-    for place, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True)):
-        if len(text) > EXACT_DIGITS and not rounded[place] and repr(number) != text:
-            rounded[place] = Decimal(text) != Decimal(_shown(param, text))
-    places = np.flatnonzero(rounded)
-    if not len(places):
+    for position, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True)):
+        if len(text) > EXACT_DIGITS and not rounded[position] and repr(number) != text:
+            rounded[position] = Decimal(text) != Decimal(_shown(param, text))
+    positions = np.flatnonzero(rounded)
+    if not len(positions):
         return None
-    text = texts[places[0]]
+    text = texts[positions[0]]
     used, shown = float(param.coerce(text)), _shown(param, text)
-    return RoundedValue(param.id, text, str(int(used)) if used.is_integer() else shown, shown, len(places) - 1)
+    return RoundedValue(param.id, text, str(int(used)) if used.is_integer() else shown, shown, len(positions) - 1)
 
 
 def _shown(param: Param, text: str) -> str:

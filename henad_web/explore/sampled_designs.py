@@ -114,17 +114,17 @@ def _drawn_together(domains: Sequence[Domain], count: int, state: int) -> tuple[
     if any(width == 1 and count_of(domain) >= 2**32 for width, domain in zip(widths, domains, strict=True)):
         return None
     words, after = stream_bits(state, count * sum(widths))
-    table, place, columns = words.reshape(count, sum(widths)).astype(np.uint64), 0, list[Column]()
+    table, position, columns = words.reshape(count, sum(widths)).astype(np.uint64), 0, list[Column]()
     for width, domain in zip(widths, domains, strict=True):
         if isinstance(domain, ContinuousDomain):
-            columns.append(domain.column(units_of(table[:, place], table[:, place + 1])))
+            columns.append(domain.column(units_of(table[:, position], table[:, position + 1])))
         else:
             size = count_of(domain)
-            products = table[:, place] * np.array(size, np.uint64)
+            products = table[:, position] * np.array(size, np.uint64)
             if ((products & _LOW_32) < np.array((2**32 - size) % size, np.uint64)).any():
                 return None
             columns.append(products >> _SHIFT_32)
-        place += width
+        position += width
     return columns, after
 
 

@@ -60,8 +60,8 @@ def seeds_of(seeds: SeedSettings, config_ids: NDArray[np.int64], reps: NDArray[n
         pairs = zip(config_ids.tolist(), reps.tolist(), strict=True)
         return np.fromiter((seed_of(seeds, config_id, rep) for config_id, rep in pairs), np.uint64, len(reps))
     # No config counts: each replicate has one seed.
-    entries, places = np.unique(reps, return_inverse=True)
-    return np.array([seed_of(seeds, 0, rep) for rep in entries.tolist()], np.uint64)[places]
+    entries, positions = np.unique(reps, return_inverse=True)
+    return np.array([seed_of(seeds, 0, rep) for rep in entries.tolist()], np.uint64)[positions]
 
 
 def run_seed(scheme: SeedScheme, root: int, config_id: int, rep: int) -> int:

@@ -30,8 +30,8 @@ def shown_numbers(values: NDArray[np.float32]) -> NDArray[np.float64]:
     shown = values.astype(np.float64)
     sizes = np.abs(shown)
     by_digits = (sizes > _SMALLEST) & (sizes < _LARGEST)
-    for place in np.flatnonzero(~by_digits & (sizes > 0)).tolist():
-        shown[place] = shown_number(float(values[place]))
+    for position in np.flatnonzero(~by_digits & (sizes > 0)).tolist():
+        shown[position] = shown_number(float(values[position]))
     left = np.flatnonzero(by_digits)
     exponents = np.floor(np.log10(sizes[left])).astype(np.int64)
     # One digit more than enough: a logarithm next to a power of ten may be taken for its neighbour.

@@ -48,7 +48,7 @@ class ColumnReader:
         self._doubted: dict[str, None] = {}
 
     def read(self, fields: Sequence[str]) -> _Wrong:
-        """Read `fields` as the next rows, and return the places of those that are wrong, each with its error."""
+        """Read `fields` as the next rows, and return the positions of those that are wrong, each with its error."""
         if not self.target.is_number:
             return self._read_words(fields)
         written = _doubles_of(fields) if self.target.is_real else _integers_of(fields)
@@ -58,11 +58,11 @@ class ColumnReader:
             entries, doubtful = _plain_entries(written, self.target, self._type)
         self._parts.append(entries)
         wrong: _Wrong = []
-        for place in doubtful.tolist():
+        for position in doubtful.tolist():
             try:
-                entries[place] = self.target.coerce(fields[place])
+                entries[position] = self.target.coerce(fields[position])
             except ParamError as error:
-                wrong.append((place, error))
+                wrong.append((position, error))
         if self.target.is_real and written is not None and not wrong:
             self._note_rounded(fields, written.astype(np.float64), entries)
         return wrong
@@ -75,8 +75,8 @@ class ColumnReader:
             self._first_rounded = self._first_rounded or [fields[int(np.argmax(differs))]]
             self._rounded.append(np.unique(written[differs]))
         long = enumerate(fields) if max(map(len, fields), default=0) > EXACT_DIGITS else ()
-        for place, field in long:
-            if len(field) > EXACT_DIGITS and not differs[place] and field != repr(float(written[place])):
+        for position, field in long:
+            if len(field) > EXACT_DIGITS and not differs[position] and field != repr(float(written[position])):
                 self._doubted[field] = None
 
     def rounded(self) -> RoundedValue | None:
@@ -101,16 +101,16 @@ class ColumnReader:
     def _read_words(self, fields: Sequence[str]) -> _Wrong:
         wrong: _Wrong = []
         entries = np.zeros(len(fields), self._type)
-        for place, field in enumerate(fields):
+        for position, field in enumerate(fields):
             code = self._codes.get(field)
             if code is None:
                 try:
                     value = self.target.coerce(field)
                 except ParamError as error:
-                    wrong.append((place, error))
+                    wrong.append((position, error))
                     continue
                 code = self._codes[field] = self._values.setdefault(value, len(self._values))
-            entries[place] = code
+            entries[position] = code
         self._parts.append(entries)
         return wrong
 
@@ -146,7 +146,7 @@ def _integers_of(fields: Sequence[str]) -> NDArray[np.int64] | None:
 def _plain_entries(
     written: NDArray[np.float64] | NDArray[np.int64], target: Target, kind: np.dtype[np.generic]
 ) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
-    """Return `written` as entries of `target`, and the places of those that have to be read one by one."""
+    """Return `written` as entries of `target`, and the positions of those that have to be read one by one."""
     if not target.is_real:
         return written.astype(kind), np.flatnonzero(~_is_in_range(written, target))
     with np.errstate(over="ignore", under="ignore"):

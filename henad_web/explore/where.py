@@ -185,29 +185,31 @@ class _Token:
 
 def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token]:
     tokens = []
-    place = _blank(text, 0)
-    while place < len(text):
-        match = pattern.match(text, place)
+    position = _blank(text, 0)
+    while position < len(text):
+        match = pattern.match(text, position)
         if match is None or match.lastgroup is None:
-            raise _strange(text, place)
-        tokens.append(_Token(match.lastgroup, match.group(), place))
-        place = _blank(text, match.end())
+            raise _strange(text, position)
+        tokens.append(_Token(match.lastgroup, match.group(), position))
+        position = _blank(text, match.end())
     return tokens
 
 
-def _blank(text: str, place: int) -> int:
-    match = _BLANK.match(text, place)
-    return match.end() if match else place
+def _blank(text: str, position: int) -> int:
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
 
 
-def _strange(text: str, place: int) -> WhereError:
-    if text[place] in "\"'":
-        return WhereError("a quote that is never closed", place, came=repr(text[place:]))
-    run = re.match(r"[=&|!<>^]{1,2}|[\w.]+|.", text[place:])
-    came = run.group() if run else text[place]
+def _strange(text: str, position: int) -> WhereError:
+    if text[position] in "\"'":
+        return WhereError("a quote that is never closed", position, came=repr(text[position:]))
+    run = re.match(r"[=&|!<>^]{1,2}|[\w.]+|.", text[position:])
+    came = run.group() if run else text[position]
     meant = _MEANT.get(came)
     hint = meant and f"did you mean '{meant}'?"
-    return WhereError("not a word of an expression", place, came=f"'{came}'", hint=odd_character(text[place]) or hint)
+    return WhereError(
+        "not a word of an expression", position, came=f"'{came}'", hint=odd_character(text[position]) or hint
+    )
 
 
 class _Parser:

@@ -119,12 +119,12 @@ def fold_rows(value: int, rows: NDArray[np.uint8], taken: NDArray[np.bool_] | No
     """
     if taken is None:
         # A zero byte only multiplies: a column of zeros becomes a part of the step before it.
-        places = np.flatnonzero(rows.any(axis=0))
-        if not len(places):
+        positions = np.flatnonzero(rows.any(axis=0))
+        if not len(positions):
             return value * pow(FNV_PRIME, rows.size, 2**64) % 2**64
-        lead, gaps = int(places[0]), np.diff(places, append=rows.shape[1] + places[0])
+        lead, gaps = int(positions[0]), np.diff(positions, append=rows.shape[1] + positions[0])
         factors = np.array([[pow(FNV_PRIME, int(gap), 2**64) for gap in gaps]], np.uint64)
-        value = _folded(value * pow(FNV_PRIME, lead, 2**64) % 2**64, rows[:, places], factors)
+        value = _folded(value * pow(FNV_PRIME, lead, 2**64) % 2**64, rows[:, positions], factors)
         return value * pow(FNV_PRIME, -lead, 2**64) % 2**64
     return _folded(value, np.where(taken, rows, 0), np.where(taken, np.uint64(FNV_PRIME), np.uint64(1)))
 
@@ -139,9 +139,9 @@ def fold_each(
         rows: The bytes, uint8 ``(n, width)``.
         taken: Which of them count, bool ``(n, width)``; None when all do.
     """
-    for place in range(rows.shape[1]):
-        written = (values ^ rows[:, place]) * np.uint64(FNV_PRIME)
-        values = written if taken is None else np.where(taken[:, place], written, values)
+    for position in range(rows.shape[1]):
+        written = (values ^ rows[:, position]) * np.uint64(FNV_PRIME)
+        values = written if taken is None else np.where(taken[:, position], written, values)
     return values
 
 
@@ -158,7 +158,7 @@ def _folded(value: int, rows: NDArray[np.uint8], factors: NDArray[np.uint64]) ->
 
 
 def _products_to_the_end(factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return for each place along the last axis the product of the factors from there on."""
+    """Return for each position along the last axis the product of the factors from there on."""
     products: NDArray[np.uint64] = np.multiply.accumulate(factors[..., ::-1], axis=-1)[..., ::-1]
     return products
 

@@ -1,7 +1,7 @@
 """Shuffling with one sequential stream, in array form.
 
-Draws and swaps are those of a walk from the last place to the first, one draw a place; they are taken in blocks, and
-where a draw is rejected or two swaps meet the block is cut, so that the result is that of the walk.
+Draws and swaps are those of a walk from the last position to the first, one draw a position; they are taken in blocks,
+and where a draw is rejected or two swaps meet the block is cut, so that the result is that of the walk.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from henad_web.randomness.streams import stream_bits
 __all__ = ["shuffled"]
 
 _SHORT = 64
-"""Places shuffled one by one: below this, arrays cost more than they save."""
+"""Positions shuffled one by one: below this, arrays cost more than they save."""
 
 _HELD = 1 << 17
 """Words made at a time."""
@@ -23,7 +23,7 @@ _HELD = 1 << 17
 _LOW_32 = np.array(2**32 - 1, np.uint64)
 _SHIFT_32 = np.array(32, np.uint64)
 
-Places = NDArray[np.uint32]
+Positions = NDArray[np.uint32]
 
 
 class _Words:
@@ -52,7 +52,7 @@ class _Words:
         self._taken += count
 
 
-def shuffled(state: int, count: int) -> tuple[Places, int]:
+def shuffled(state: int, count: int) -> tuple[Positions, int]:
     """Return the numbers 0 to `count` - 1 in random order, uint32 ``(count,)``, and the state after the draws.
 
     Args:
@@ -68,42 +68,43 @@ def shuffled(state: int, count: int) -> tuple[Places, int]:
         _swap(order, np.arange(last, last - len(others), -1, dtype=np.int64), others)
         last -= len(others)
     state = words.state
-    for place in range(last, 0, -1):
-        state, other = next_index(state, place + 1)
-        order[place], order[other] = order[other], order[place]
+    for position in range(last, 0, -1):
+        state, other = next_index(state, position + 1)
+        order[position], order[other] = order[other], order[position]
     return order, state
 
 
 def _drawn(words: _Words, last: int, length: int) -> NDArray[np.int64]:
-    """Return the unbiased indices drawn for the places `last`, `last` - 1 and so on, at most `length`, maybe none.
+    """Return the unbiased indices drawn for the positions `last`, `last` - 1 and so on, at most `length`, maybe none.
 
-    A word that would bias its index is drawn again, which shifts the words of every later place: the block ends there.
+    A word that would bias its index is drawn again, which shifts the words of every later position: the block ends
+    there.
     """
     counts = np.arange(last + 1, last + 1 - length, -1, dtype=np.int64).astype(np.uint64)
     products = words.look(length).astype(np.uint64) * counts
     low = products & _LOW_32
     others = (products >> _SHIFT_32).astype(np.int64)
-    for place in np.flatnonzero(low < counts).tolist():
-        if int(low[place]) < (2**32 - int(counts[place])) % int(counts[place]):
-            words.take(place + 1)
-            return others[:place]
+    for position in np.flatnonzero(low < counts).tolist():
+        if int(low[position]) < (2**32 - int(counts[position])) % int(counts[position]):
+            words.take(position + 1)
+            return others[:position]
     words.take(length)
     return others
 
 
-def _swap(order: Places, places: NDArray[np.int64], others: NDArray[np.int64]) -> None:
-    """Swap each of `places`, which descend, with its one of `others`, in order."""
-    if len(places) > 1 and _meet(places, others):
-        half = len(places) // 2
-        _swap(order, places[:half], others[:half])
-        _swap(order, places[half:], others[half:])
+def _swap(order: Positions, positions: NDArray[np.int64], others: NDArray[np.int64]) -> None:
+    """Swap each of `positions`, which descend, with its one of `others`, in order."""
+    if len(positions) > 1 and _meet(positions, others):
+        half = len(positions) // 2
+        _swap(order, positions[:half], others[:half])
+        _swap(order, positions[half:], others[half:])
     else:
-        order[places], order[others] = order[others], order[places]
+        order[positions], order[others] = order[others], order[positions]
 
 
-def _meet(places: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
-    """Return whether two of the swaps touch one place."""
-    if others.max() >= places[-1]:
+def _meet(positions: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
+    """Return whether two of the swaps touch one position."""
+    if others.max() >= positions[-1]:
         return True
     ordered = np.sort(others)
     return bool((ordered[1:] == ordered[:-1]).any())
