@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
+from numbers import Real
 
 from henad_web.errors import UsageError
+from henad_web.explore.numbers import whole_text
 from henad_web.run.answers import IDLE, After, Answer, Idle
 from henad_web.run.lanes import RunView
 from henad_web.run.pause_clock import Clock
@@ -114,8 +117,8 @@ def check_frame(dt: float, budget_s: float | None) -> None:
     """Make sure that a frame's time and budget, seconds, are ones that `update` takes on any runner.
 
     Raises:
-        UsageError: One is not finite or negative.
+        UsageError: One is no number, not finite or negative.
     """
     for name, seconds in (("dt", dt), ("budget_s", 0.0 if budget_s is None else budget_s)):
-        if not math.isfinite(seconds) or seconds < 0:
-            raise UsageError(f"{name} is {seconds!r}; allowed: a finite number of seconds, not negative")
+        if not isinstance(seconds, Real) or not 0 <= seconds <= sys.float_info.max:
+            raise UsageError(f"{name} is {whole_text(seconds)}; allowed: a finite number of seconds, not negative")

@@ -5,14 +5,19 @@ Owns the shard and its text. Knows nothing of merging, and of a plan only its nu
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
 
 from henad_web.errors import ShardError
+from henad_web.explore.numbers import MAX_U64, whole_text
 
 __all__ = ["WHOLE", "Shard"]
 
-_TEXT = re.compile(r"([0-9]+)/([0-9]+)", re.ASCII)
+_TEXT = re.compile(r"([0-9]{1,20})/([0-9]{1,20})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +29,20 @@ class Shard:
         count: Number of shards the plan is spread over, at least 1.
 
     Raises:
-        ShardError: `count` is 0 or `index` is not below it.
+        ShardError: `count` is 0 or beyond 2^64 - 1, `index` is not below it, or one is no whole number.
     """
 
     index: int
     count: int
 
     def __post_init__(self) -> None:
+        for name in ("index", "count"):
+            number = getattr(self, name)
+            if isinstance(number, bool | np.bool_) or not isinstance(number, Integral):
+                raise ShardError(str(self), f"the {name} is no whole number")
+            object.__setattr__(self, name, operator.index(number))
+        if self.count > MAX_U64:
+            raise ShardError(str(self), "the count is beyond 2^64 - 1")
         if self.count < 1:
             raise ShardError(str(self), "the count is 0")
         if not 0 <= self.index < self.count:
@@ -43,14 +55,14 @@ class Shard:
         Raises:
             ShardError: `text` is not of that form, or names a shard that does not exist.
         """
-        match = _TEXT.fullmatch(text.strip())
+        match = _TEXT.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:
-            raise ShardError(text, "not of the form INDEX/COUNT")
+            raise ShardError(f"{text}"[:80], "not of the form INDEX/COUNT")
         return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         """Return ``INDEX/COUNT``."""
-        return f"{self.index}/{self.count}"
+        return f"{whole_text(self.index)}/{whole_text(self.count)}"
 
     def holds(self, run_id: int) -> bool:
         """Return whether the run `run_id` is one of this shard's."""

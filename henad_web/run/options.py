@@ -13,12 +13,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from henad_web.errors import UsageError
+from henad_web.explore.numbers import whole_text
+from henad_web.explore.shards import Shard
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
 from henad_web.run.layout import Concurrency, parse_concurrency
 
 if TYPE_CHECKING:
-    from henad_web.explore.shards import Shard
     from henad_web.explore.spec_file import SpecSource
 
 __all__ = ["OnFull", "SweepRunOptions", "given_spec"]
@@ -56,7 +57,8 @@ class SweepRunOptions:
 
     Raises:
         ConcurrencyError: `concurrency` is neither ``"auto"`` nor a count of at least 1.
-        UsageError: A budget is negative or not a whole number, or `on_full` is another word.
+        UsageError: A budget is negative or not a whole number, `on_full` is another word, or `shard`, `reuse` or `wake`
+            of another type.
     """
 
     concurrency: Concurrency = "auto"
@@ -79,6 +81,14 @@ class SweepRunOptions:
         object.__setattr__(self, "on_full", OnFull(self.on_full))
         for name in ("memory_budget", "gpu_memory_budget", "series_budget"):
             _check_budget(name, getattr(self, name))
+        if not isinstance(self.shard, Shard | None):
+            raise UsageError(
+                f"shard is {whole_text(self.shard)}; allowed: hw.Shard(INDEX, COUNT), or None for all runs"
+            )
+        if not isinstance(self.reuse, str | os.PathLike | None):
+            raise UsageError(f"reuse is {whole_text(self.reuse)}; allowed: the path of a folder of results, or None")
+        if not (self.wake is None or callable(self.wake)):
+            raise UsageError(f"wake is {whole_text(self.wake)}; allowed: a function of no arguments, or None")
 
     @classmethod
     def from_loaded(cls, loaded: LoadedSpec, **fields: object) -> SweepRunOptions:
@@ -117,4 +127,6 @@ def _check_budget(name: str, budget: object) -> None:
     if budget is None:
         return
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
-        raise UsageError(f"{name} is {budget!r}; allowed: a whole number of bytes from 0, or None for no limit")
+        raise UsageError(
+            f"{name} is {whole_text(budget)}; allowed: a whole number of bytes from 0, or None for no limit"
+        )

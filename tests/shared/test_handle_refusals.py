@@ -91,8 +91,8 @@ def test_a_series_longer_than_a_spreadsheet_is_told(host: Host, steps: int, warn
     assert outline.series_rows == 2 * (steps + 1)
 
 
-@pytest.mark.parametrize("dt", [-0.1, math.nan, math.inf])
-def test_a_frame_time_out_of_range_is_refused(host: Host, dt: float) -> None:
+@pytest.mark.parametrize("dt", [-0.1, math.nan, math.inf, "1", None, 1j, pytest.param(10**400, id="huge")])
+def test_a_frame_time_out_of_range_is_refused(host: Host, dt: Any) -> None:
     run = host.start(entry_of(Toy), toy_spec(1))
     with pytest.raises(hw.UsageError, match=r"dt is .*; allowed: a finite number of seconds, not negative"):
         run.update(dt)

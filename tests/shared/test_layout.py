@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pytest
 
+import henad_web as hw
 from henad_web.errors import ConcurrencyError, ShardError
 from henad_web.explore.shards import WHOLE, Shard
 from henad_web.model.entry import Backend
@@ -173,9 +176,36 @@ def test_a_shard_reads_its_own_text() -> None:
         ("0/0", "the count is 0"),
         ("1", "not of the form"),
         ("-1/2", "form"),
+        (f"0/{2**64}", r"the count is beyond 2\^64 - 1"),
     ],
 )
 def test_a_shard_that_does_not_exist_is_refused(text: str, wrong: str) -> None:
     with pytest.raises(ShardError, match=wrong) as caught:
         Shard.parse(text)
     assert caught.value.came == text
+
+
+@pytest.mark.parametrize("text", ["0/" + "9" * 5000, b"0/2", None, 3])
+def test_what_is_no_text_of_a_shard_is_refused_in_words(text: Any) -> None:
+    with pytest.raises(ShardError, match="not of the form INDEX/COUNT"):
+        Shard.parse(text)
+
+
+@pytest.mark.parametrize("number", ["1", 1.0, True, None, np.bool_(True)])
+def test_a_shard_of_no_whole_numbers_is_refused_in_words(number: Any) -> None:
+    with pytest.raises(ShardError, match="the index is no whole number"):
+        Shard(number, 2)
+    with pytest.raises(ShardError, match="the count is no whole number"):
+        Shard(0, number)
+    with pytest.raises(ShardError, match=r"about 2\^16609"):
+        Shard(0, 10**5000)
+    assert str(Shard(np.int64(1), np.uint8(2))) == "1/2"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"shard": "0/2"}, {"shard": 5}, {"reuse": 5}, {"reuse": b"x"}, {"wake": 5}, {"memory_budget": -(10**5000)}],
+)
+def test_an_option_of_another_type_is_refused_where_it_is_made(options: dict[str, Any]) -> None:
+    with pytest.raises(hw.UsageError, match=rf"{next(iter(options))} is .*; allowed: "):
+        hw.SweepRunOptions(**options)
