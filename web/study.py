@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import henad_web as hw
-from henad_web.errors import HenadError, Place, PlanError, Problem, SpecError, UnknownModelError
+from henad_web.errors import HenadError, Place, Problem, SpecError
 
 __all__ = ["Reading", "Study", "problem_texts", "read_spec"]
 
@@ -52,16 +52,10 @@ def read_spec(text: str, models: hw.ModelSet) -> Reading:
         loaded = hw.parse_spec(text, models=models)
     except SpecError as error:
         return Reading(problems=error.problems)
-    try:
-        entry = models.lookup(loaded.spec.model)
-        plan = loaded.spec.plan(entry.schema())
-    except UnknownModelError as error:
-        problem = Problem(place=Place(key="model"), wrong=str(error))
-        return Reading(problems=loaded.locate((problem,)))
-    except PlanError as error:
-        return Reading(problems=loaded.locate(error.problems))
     except HenadError as error:
         return Reading(problems=(Problem(place=Place(), wrong=str(error)),))
+    entry = models[loaded.spec.model]
+    plan = loaded.plan or loaded.spec.plan(entry.schema())
     study = Study(loaded=loaded, entry=entry, plan=plan)
     return Reading(study=study, warnings=tuple(str(warning) for warning in plan.warnings()))
 

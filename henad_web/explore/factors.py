@@ -196,23 +196,24 @@ def _all_levels(target: Target, table: TablePath, problems: ProblemList) -> Doma
 
 
 def _check_bounds(target: Target, levels: RangeLevels, place: TablePath, problems: ProblemList) -> bool:
-    before = len(problems.problems)
+    found = ProblemList()
     bounds = {"min": levels.min, "max": levels.max, "step": levels.step}
     for key, number in bounds.items():
         if number is None:
             continue
         if abs(number) > sys.float_info.max or number != number:
-            problems.add(place, key, f"{target.words}: not finite", came=repr(number), allowed="a finite number")
+            found.add(place, key, f"{target.words}: not finite", came=repr(number), allowed="a finite number")
         elif target.is_whole and number != int(number):
-            problems.add(place, key, f"{target.words}: not a whole number", came=repr(number), allowed=target.allowed)
+            found.add(place, key, f"{target.words}: not a whole number", came=repr(number), allowed=target.allowed)
         elif key == "step" and number <= 0:
             allowed = "a step above 0"
-            problems.add(place, key, f"{target.words}: the range never ends", came=repr(number), allowed=allowed)
-    if len(problems.problems) == before and levels.min > levels.max:
+            found.add(place, key, f"{target.words}: the range never ends", came=repr(number), allowed=allowed)
+    if all(problem.place.key == "step" for problem in found.problems) and levels.min > levels.max:
         wrong = f"{target.words}: reversed range, min is above max"
         came = f"min {levels.min!r} and max {levels.max!r}"
-        problems.add(place, "max", wrong, came=came, allowed="min not above max", hint="swap them")
-    return len(problems.problems) == before
+        found.add(place, "max", wrong, came=came, allowed="min not above max", hint="swap them")
+    problems.problems += found.problems
+    return not found.problems
 
 
 def _range(

@@ -1,4 +1,4 @@
-"""What a model would refuse of a spec whose file has problems already, so that a reader is told of all at once.
+"""What a model refuses of a spec that was read, so that a reader is told of all at once.
 
 Owns the question which problems of the model only follow from those of the file. Pure; reads nothing.
 """
@@ -12,13 +12,13 @@ from henad_web.explore.plan import Plan
 from henad_web.explore.spec import SweepSpec
 from henad_web.model.entry import ModelEntry
 
-__all__ = ["problems_of_model"]
+__all__ = ["plan_or_problems"]
 
 
-def problems_of_model(
+def plan_or_problems(
     spec: SweepSpec, models: Mapping[str, ModelEntry], told: Sequence[Problem]
-) -> tuple[Problem, ...]:
-    """Return what the model of `spec` refuses, without what may only follow from the problems `told`.
+) -> Plan | tuple[Problem, ...]:
+    """Return the plan of `spec`, or what its model refuses without what may only follow from the problems `told`.
 
     Args:
         spec: What could be read; defaults stand where the file is wrong.
@@ -29,17 +29,16 @@ def problems_of_model(
     if entry is None:
         return _unknown_model(spec.model, models)
     try:
-        Plan.of(spec, entry.schema())
+        return Plan.of(spec, entry.schema())
     except PlanError as error:
         places = [(problem.place.table, problem.place.key) for problem in told]
         return tuple(problem for problem in error.problems if not _may_follow(problem.place, places))
-    return ()
 
 
 def _unknown_model(model: str, models: Mapping[str, ModelEntry]) -> tuple[Problem, ...]:
-    if not model:  # a missing or wrong key, which the file's problems tell
+    if not model:  # a missing, wrong or empty key, which the file's problems tell
         return ()
-    hint = near_miss(model, models)
+    hint = near_miss(model, models) or "one of your own is given as models=, to the command as --models FILE.py"
     place = Place(key="model")
     return (Problem(place=place, wrong="no such model", came=f"'{model}'", allowed=", ".join(models), hint=hint),)
 

@@ -15,9 +15,10 @@ import msgspec
 import numpy as np
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError
+from henad_web.explore.plan import Plan
 from henad_web.explore.positions import Positions
 from henad_web.explore.spec import ExecutionSettings, SweepSpec
-from henad_web.explore.spec_check import problems_of_model
+from henad_web.explore.spec_check import plan_or_problems
 from henad_web.explore.spec_document import spec_document, spec_to_json, spec_to_toml
 from henad_web.explore.spec_hash import spec_hash
 from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
@@ -83,6 +84,7 @@ class LoadedSpec:
         file: Name of the file for messages, None for text.
         positions: Lines of its keys.
         reducer_entries: For each reducer of the spec, the position of the entry of the file it came from.
+        plan: Its plan, made with the `models` that were given to check it; None without models.
     """
 
     spec: SweepSpec
@@ -91,6 +93,7 @@ class LoadedSpec:
     file: str | None
     positions: Positions
     reducer_entries: tuple[int, ...] = ()
+    plan: Plan | None = None
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -98,12 +101,12 @@ class LoadedSpec:
         return f"<LoadedSpec of '{self.spec.model}' from {place}: {len(self.spec.blocks)} blocks>"
 
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Return `problems` of this spec, such as a `PlanError` holds, with file and line added to their places."""
+        """Return `problems` of this spec, such as a `PlanError` holds, by line, with file and line in their places."""
         located = (
             _located(problem, self.file, self.positions, self._entry_of(problem.place.table)) for problem in problems
         )
         # What two reducers of one entry share is one mistake in the file.
-        return tuple(dict.fromkeys(located))
+        return tuple(sorted(dict.fromkeys(located), key=_line_of))
 
     def _entry_of(self, table: tuple[str | int, ...]) -> tuple[str | int, ...]:
         # A file groups reducers by column, a spec lists them one by one.
@@ -127,18 +130,20 @@ def parse_spec(
             with the keys of a file.
         name: What messages call it.
         format: ``toml`` or ``json``; None takes what the text looks like.
-        models: Models to ask about a text that has problems, so that what they refuse is told as well.
+        models: Models to check the text with: what they refuse is told as well, and the plan is made.
 
     Raises:
         SpecError: The text is not valid, or not a spec; every problem is in it.
         UsageError: `text` is neither text nor a mapping.
     """
+    is_mapping = isinstance(text, Mapping)
     if isinstance(text, Mapping):
         text, format = _json_of(text), SpecFormat.JSON
     if not isinstance(text, str):
         raise UsageError(f"parse_spec takes text or a mapping, got {text!r}; hw.load_spec(path) reads a file")
     text = normalized(text)
-    return _parse(text, file=name, path=None, tables=None, form=format_of(text, given=format), models=models)
+    form = format_of(text, given=format)
+    return _parse(text, file=name, path=None, tables=None, form=form, models=models, has_lines=not is_mapping)
 
 
 def load_spec(
@@ -152,7 +157,7 @@ def load_spec(
     Args:
         path: The file. A name that ends in ``.toml`` or ``.json`` says its form.
         format: ``toml`` or ``json`` whatever the name ends in.
-        models: Models to ask about a file that has problems, so that what they refuse is told as well.
+        models: Models to check the file with: what they refuse is told as well, and the plan is made.
 
     Raises:
         SpecError: The file cannot be read, is not valid, or not a spec; every problem is in it.
@@ -225,8 +230,10 @@ def _parse(
     tables: _TableFolder | None,
     form: SpecFormat,
     models: ModelsGiven | None,
+    has_lines: bool = True,
 ) -> LoadedSpec:
     read = read_document(text, form, file)
+    positions = read.positions if has_lines else Positions()
     problems = ProblemList()
     read_table: ReadTable | None = None if tables is None else tables.read
     parsed = parse_document(read.document, problems, read_table=read_table)
@@ -241,14 +248,19 @@ def _parse(
         ),
         execution=parsed.execution,
         file=file,
-        positions=read.positions,
+        positions=positions,
         reducer_entries=parsed.reducer_entries,
     )
-    if not found:
-        return loaded
-    told = [_located(problem, file, read.positions, problem.place.table) for problem in found]
-    refused = () if models is None else loaded.locate(problems_of_model(parsed.spec, ModelSet.of(models), found))
-    raise SpecError(sorted([*told, *refused], key=lambda problem: problem.place.line or 0))
+    planned = () if models is None else plan_or_problems(parsed.spec, ModelSet.of(models), found)
+    refused = () if isinstance(planned, Plan) else loaded.locate(planned)
+    told = [_located(problem, file, positions, problem.place.table) for problem in found]
+    if told or refused:
+        raise SpecError(sorted([*told, *refused], key=_line_of))
+    return replace(loaded, plan=planned) if isinstance(planned, Plan) else loaded
+
+
+def _line_of(problem: Problem) -> int:
+    return problem.place.line or 0
 
 
 def _once_a_place(of_form: list[Problem], of_meaning: list[Problem]) -> list[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from msgspec import structs
@@ -234,6 +234,8 @@ def _reducers(entry: object, path: TablePath, problems: ProblemList) -> list[Red
                 allowed=KIND_FORMS,
                 hint=_kind_hint(kind),
             )
+            if column is not None:  # a model is asked about the column all the same
+                found.append(ReducerSpec(column=column, kind=Kind.FINAL.value))
     return found
 
 
@@ -300,6 +302,10 @@ def _check_shape(block: BlockSpec, table: TableReader) -> None:
     (check_shape if is_known else check_values)(block, table.path, found)
     told = {problem.place.key for problem in table.problems.problems if problem.place.table == table.path}
     for problem in found.problems:
+        if isinstance(word, str) and word != block.design:
+            design = f"a {block.design} design"
+            wrong = problem.wrong.replace(design, f"{design}, as {word!r} is read,")
+            problem = replace(problem, wrong=wrong)
         is_missing = problem.came is None and (problem.place.key is None or problem.place.key not in table)
         if problem.place.key not in told and not (is_missing and table.misspelt):
             table.problems.problems.append(problem)

@@ -147,16 +147,19 @@ def test_a_spec_that_its_model_refuses_names_the_line_too(
     spec = write(SIR.replace('"infection_rate"', '"infection_rat"'))
     assert main(["run", spec, "--out", str(out)]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert "error: sweep.toml, line 12, [block #1.factors #1] param: " in line
+    assert "error: sweep.toml, line 12, [block 0.factors #1] param: " in line
     assert "did you mean 'infection_rate'?" in line
     assert not out.exists()
 
 
 def test_an_unknown_model_of_a_spec_is_named(write: Write, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", write('model = "sirr"'), "--out", str(out)]) == 1
-    assert "no model 'sirr'; known: sir, game_of_life; did you mean 'sir'?\n" in capsys.readouterr().err
+    told = "model: no such model, got 'sirr'; allowed: sir, game_of_life; did you mean 'sir'?\n"
+    assert capsys.readouterr().err == f"error: sweep.toml, line 1, {told}"
     assert main(["run", write('model = "forest"'), "--out", str(out)]) == 1
-    assert capsys.readouterr().err.endswith("; one of your own is named with --models FILE.py\n")
+    assert capsys.readouterr().err.endswith(
+        "; one of your own is given as models=, to the command as --models FILE.py\n"
+    )
     assert not out.exists()
 
 

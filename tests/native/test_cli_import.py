@@ -65,7 +65,7 @@ def test_a_spec_that_its_model_does_not_take_is_printed_and_told(
     assert main(["import", str(path), "--model", "sir", "--design", "lhs", "--samples", "7"]) == 1
     printed = capsys.readouterr()
     assert 'design = "lhs"\nsamples = 7\n' in printed.out
-    assert "[block #1.factors #1.range] max: parameter 'infection_rate': out of range" in printed.err
+    assert "[block 0.factors #1.range] max: parameter 'infection_rate': out of range" in printed.err
 
 
 @pytest.mark.parametrize(

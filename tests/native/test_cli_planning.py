@@ -98,7 +98,7 @@ def test_what_is_wrong_is_told_with_its_line(spec: Path, capsys: pytest.CaptureF
     spec.write_text(SOBOL.replace("infection_rate <", "infection_rat <"))
     assert main(["plan", str(spec)]) == 1
     line = SOBOL.splitlines().index('where = "infection_rate < 0.8"') + 1
-    assert f"study.toml, line {line}, [block #1] where: character 1 of the expression" in capsys.readouterr().err
+    assert f"study.toml, line {line}, [block 0] where: character 1 of the expression" in capsys.readouterr().err
 
 
 def test_thirty_binary_factors_are_answered_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

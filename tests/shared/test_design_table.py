@@ -144,16 +144,16 @@ def test_rows_that_are_wrong_are_told_in_order_whatever_the_piece() -> None:
     rows = [f"{number % 3 or 'x'},{number}" + ",9" * (number % 5 == 0) for number in range(995, 1050)]
     written = "\n".join(["rate,size", *rows])
     whole = list(problems_in(written))
-    assert whole[0] == "[block #1] table_text: table row 2: wrong width, got 3 fields; allowed: 2"
-    assert whole[1].startswith("[block #1] table_text: table row 3, column 'rate': not a number, got 'x'")
-    assert whole[-1] == "[block #1] table_text: table: 33 more rows are wrong"
+    assert whole[0] == "[block 0] table_text: table row 2: wrong width, got 3 fields; allowed: 2"
+    assert whole[1].startswith("[block 0] table_text: table row 3, column 'rate': not a number, got 'x'")
+    assert whole[-1] == "[block 0] table_text: table: 33 more rows are wrong"
     with mock.patch.object(design_table, "_ROWS", 4):
         assert list(problems_in(written)) == whole
 
 
 def test_a_misplaced_quote_is_told_alone() -> None:
     assert list(problems_in('rate,sise\nx,1\n1,"2" 3\n')) == [
-        "[block #1] table_text: table line 3: text after a closing quote"
+        "[block 0] table_text: table line 3: text after a closing quote"
     ]
 
 

@@ -78,10 +78,58 @@ def test_without_models_the_file_alone_is_told() -> None:
     assert [problem.place.key for problem in caught.value.problems] == ["stesp"]
 
 
-def test_a_text_without_problems_is_not_planned() -> None:
-    """Planning is the caller's: an unknown model or parameter of a well-formed text is no problem of the file."""
-    loaded = hw.parse_spec('model = "sri"\n', models=hw.example_models())
-    assert loaded.spec.model == "sri"
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('model = "sri"\n', "model"),
+        ('model = "sir"\nset = { grid_widht = 1 }\n', "grid_widht"),
+        ('model = "sir"\n[[block]]\nwhere = "infection_rate > 2"\n', "where"),
+    ],
+)
+def test_what_the_model_refuses_is_told_of_a_text_that_is_otherwise_right(text: str, key: str) -> None:
+    assert [found for _, _, found in told(text)] == [key]
+    assert hw.parse_spec(text).plan is None, "without models the text alone is judged"
+
+
+def test_a_text_that_its_model_takes_comes_with_its_plan() -> None:
+    loaded = hw.parse_spec('model = "sir"\n', models=hw.example_models())
+    assert loaded.plan is not None
+    assert loaded.plan.plan_hash == loaded.spec.plan(hw.example_models()["sir"].schema()).plan_hash
+
+
+def test_a_wrong_kind_does_not_hide_the_column_it_is_for() -> None:
+    text = 'model = "sir"\n[measure]\nreducers = [{ column = "Infectd", kinds = ["mean@9..1"] }]\n'
+    assert sorted(str(key) for _, _, key in told(text)) == ["column", "kinds"]
+
+
+def test_each_bound_of_a_range_is_judged() -> None:
+    text = (
+        'model = "sir"\n[[block]]\n'
+        'factors = [{ param = "infection_rate", range = { min = 0.5, max = 0.1, step = 0 } }]\n'
+    )
+    assert [key for _, _, key in told(text)] == ["step", "max"]
+
+
+def test_problems_come_by_line_also_when_a_plan_has_found_them() -> None:
+    loaded = hw.parse_spec("""\
+model = "sir"
+set = { grid_widht = 128 }
+measure = { reducers = [{ column = "Infectd", kinds = ["max"] }] }
+run = { steps = 5, stop = { condition = "Infectd < 1" } }
+""")
+    with pytest.raises(hw.PlanError) as caught:
+        loaded.spec.plan(hw.example_models()["sir"].schema())
+    assert [problem.place.line for problem in loaded.locate(caught.value.problems)] == [2, 3, 4]
+
+
+def test_problems_of_a_mapping_claim_no_line() -> None:
+    document = {"model": "sir", "set": {"grid_widht": 1}, "run": {"stesp": 1}}
+    with pytest.raises(hw.SpecError) as caught:
+        hw.parse_spec(document, models=hw.example_models())
+    assert [(problem.place.line, problem.place.key) for problem in caught.value.problems] == [
+        (None, "stesp"),
+        (None, "grid_widht"),
+    ]
 
 
 def test_a_wrong_design_hides_nothing_else_of_its_block() -> None:

@@ -242,9 +242,9 @@ def test_a_table_counts_by_its_text(tmp_path: Path) -> None:
          "remove one of them"),
         ('"min_tick": 2', '"min_tick": NaN', "line 6, [run.stop] min_tick: not a JSON number, got NaN; allowed: "
          "a finite number"),
-        ('"max": 0.5', '"max": -Infinity', "line 19, [block #1.factors #1.range] max: not a JSON number, got "
+        ('"max": 0.5', '"max": -Infinity', "line 19, [block 0.factors #1.range] max: not a JSON number, got "
          "-Infinity; allowed: a finite number"),
-        ('"values": [2, 4]', '"values": [2, NaN]', "line 20, [block #1.factors #2] values: not a JSON number, got NaN; "
+        ('"values": [2, 4]', '"values": [2, NaN]', "line 20, [block 0.factors #2] values: not a JSON number, got NaN; "
          "allowed: a finite number"),
         ('"stats_every": 5', '"stats_every": null', "line 9, [measure] stats_every: no value, got null; "
          "leave the key out to get its default"),

@@ -50,7 +50,7 @@ def plan_command(
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
     entry = known.lookup(loaded.spec.model)
     try:
-        plan = loaded.spec.plan(entry.schema())
+        plan = loaded.plan or loaded.spec.plan(entry.schema())
         if freeze is not None:
             _write_frozen(freeze, hw.freeze(loaded.spec, plan.schema), loaded.execution)
         if runs is not None:
