@@ -222,7 +222,8 @@ class Verification:
                 texts = ("a row" if tick in rows else None for rows in (written, came))
                 self._differences.append(Difference(run_id, SERIES, "series", tick, *texts))
                 continue
-            for column in np.flatnonzero(~((written[tick] == came[tick]) | np.isnan(written[tick] + came[tick]))):
+            is_equal = (written[tick] == came[tick]) | (np.isnan(written[tick]) & np.isnan(came[tick]))
+            for column in np.flatnonzero(~is_equal):
                 pair = (number_text(written[tick][column]), number_text(came[tick][column]))
                 self._differences.append(Difference(run_id, SERIES, recorded.columns[column], tick, *pair))
 

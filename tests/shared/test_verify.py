@@ -76,6 +76,23 @@ def test_a_changed_sample_is_found_with_its_tick(files: Files) -> None:
     assert str(difference) == f"run 1, Infected at tick 12: recorded 99.5, rerun {difference.rerun}"
 
 
+def test_a_sample_that_is_a_number_once_and_none_once_is_found(stepped: Host, files: Files) -> None:
+    def change(fields: list[str]) -> None:
+        fields[3] = ""
+
+    report = verify_results(hw.ResultSet.from_files(changed(files, "series.csv", change, 9)), run_ids=[1])
+    assert [(one.run_id, one.column, one.tick) for one in report.differences] == [(1, "Infected", 12)]
+
+    class Endless(Toy):
+        def stats(self) -> dict[str, float]:
+            return {"Ticks": float("inf") if self.tick == 2 else float(self.tick)}
+
+    study = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4))
+    recorded = stepped.files(entry_of(Toy), study)
+    report = verify_results(hw.ResultSet.from_files(recorded, models=hw.ModelSet([entry_of(Endless)])))
+    assert [one.tick for one in report.differences if one.table == "series.csv"] == [2]
+
+
 def test_a_lost_sample_is_found(files: Files) -> None:
     lines = files["series.csv"].splitlines(keepends=True)
     del lines[9]
