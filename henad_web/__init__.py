@@ -86,6 +86,7 @@ from henad_web.explore.spec_file import (
 from henad_web.explore.warnings import (
     ActionAfterEnd,
     LongSeries,
+    NoTime,
     RepeatedConfigs,
     RepeatedLevel,
     RoundedValue,
@@ -160,6 +161,7 @@ __all__ = [
     "LoadedSpec",
     "LockedError",
     "LongSeries",
+    "NoTime",
     "ManifestError",
     "MeasureSettings",
     "MemoryOutput",

@@ -80,7 +80,8 @@ class ResolvedBlock:
             return self
         if not design.config_count:
             came = f"0 of {grouped(self.design.config_count)} configs"
-            problems.add(("block", position), "where", "the expression keeps no config", came=came)
+            hint = "take another comparison, or give the factors levels for which it holds"
+            problems.add(("block", position), "where", "the expression keeps no config", came=came, hint=hint)
         return replace(self, design=design, where=None)
 
 

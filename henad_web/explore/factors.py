@@ -85,6 +85,11 @@ class Target:
         return self.param is not None and self.param.kind is ParamKind.TEXT
 
     @property
+    def is_worded(self) -> bool:
+        """Whether its values are texts or options, which an expression writes in quotes."""
+        return self.is_text or (self.param is not None and bool(self.param.options))
+
+    @property
     def allowed(self) -> str:
         """What its values may be, in words."""
         return "a whole tick, 0 to 2^64 - 1" if self.param is None else self.param.allowed
@@ -116,10 +121,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Everything a factor may name: parameters by id, action entries by name."""
+    """Everything a factor may name: parameters by id, action entries by name; and actions that have no entry."""
 
     params: Mapping[str, Target]
     actions: Mapping[str, Target]
+    unscheduled: tuple[str, ...] = ()
 
     def find(self, factor: FactorSpec, table: TablePath, problems: ProblemList) -> Target | None:
         """Return what `factor` varies; None, with a problem recorded, when there is no such thing."""
@@ -133,7 +139,10 @@ class Targets:
         target = known.get(name)
         if target is None:
             names = ", ".join(known) or f"none, the spec has no {kind}s"
-            problems.add(table, key, f"unknown {kind}", came=f"'{name}'", allowed=names, hint=near_miss(name, known))
+            hint = near_miss(name, known)
+            if key == "action" and name in self.unscheduled:
+                hint = f'add [[action]] with id = "{name}" and a tick, such as tick = 100'
+            problems.add(table, key, f"unknown {kind}", came=f"'{name}'", allowed=names, hint=hint)
         return target
 
 

@@ -25,7 +25,7 @@ from henad_web.explore.plan_remarks import PlannedFactor, planned_factors, repea
 from henad_web.explore.roundings import rounded_values
 from henad_web.explore.seeds import derived_design_seed, seed_of
 from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec
-from henad_web.explore.warnings import ActionAfterEnd, PlanWarning, SparseSamples
+from henad_web.explore.warnings import ActionAfterEnd, NoTime, PlanWarning, SparseSamples
 from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema
@@ -256,8 +256,8 @@ class Plan:
     def warnings(self) -> tuple[PlanWarning, ...]:
         """Return what is allowed and probably not meant.
 
-        That is actions past the last tick, values that are rounded, levels and configs that are there twice, and
-        samples further apart than a run is long.
+        That is actions past the last tick, values that are rounded, levels and configs that are there twice,
+        samples further apart than a run is long, and a timeout of no time.
         """
         blocks = list(enumerate(self.resolved))
         found: list[PlanWarning | None] = [self._action_warning(slot) for slot in range(len(self.spec.actions))]
@@ -266,6 +266,7 @@ class Plan:
         found += [repeated_configs(place, block) for place, block in blocks]
         steps, cadence = self.spec.run.steps, self.spec.measure.stats_every
         found.append(SparseSamples(cadence, steps) if 0 < steps < cadence else None)
+        found.append(NoTime() if self.spec.run.timeout_s == 0 else None)
         return tuple(warning for warning in found if warning is not None)
 
     def _action_warning(self, slot: int) -> ActionAfterEnd | None:
@@ -287,7 +288,12 @@ def _targets(spec: SweepSpec, schema: ModelSchema) -> Targets:
     actions: dict[str, Target] = {}
     for slot, action in enumerate(spec.actions):
         actions.setdefault(action.label, Target(action.label, slot, None))
-    return Targets({param.id: Target(param.id, slot, param) for slot, param in enumerate(schema.params)}, actions)
+    scheduled = {action.id for action in spec.actions}
+    return Targets(
+        params={param.id: Target(param.id, slot, param) for slot, param in enumerate(schema.params)},
+        actions=actions,
+        unscheduled=tuple(id for id in schema.action_ids if id not in scheduled),
+    )
 
 
 def _resolve_blocks(spec: SweepSpec, targets: Targets, problems: ProblemList) -> list[ResolvedBlock]:

@@ -8,27 +8,45 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from henad_web.errors import UsageError
 from henad_web.explore.columns import ACTION, LEADING
 from henad_web.explore.design_table import csv_record
+from henad_web.explore.plan import Plan
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun
-    from henad_web.explore.plan import Config, Plan
+    from henad_web.explore.plan import Config
 
 __all__ = ["plan_columns", "plan_csv", "plan_table"]
 
 
 def plan_columns(plan: Plan) -> tuple[str, ...]:
     """Return the names of the columns: ids, seed, key, parameters in schema order, ``action.NAME`` of each action."""
-    params = (param.id for param in plan.schema.params)
+    params = (param.id for param in _checked(plan).schema.params)
     return (*LEADING, *params, *(f"{ACTION}{action.label}" for action in plan.spec.actions))
 
 
 def plan_table(plan: Plan, runs: Iterable[PlannedRun] | None = None) -> Iterator[tuple[str, ...]]:
-    """Yield one row of texts a run, in the order of `runs`; all runs in plan order when None.
+    """Return one row of texts a run, in the order of `runs`; all runs in plan order when None.
 
     Texts are those of runs.csv: numbers as the shortest that read back, options by name.
+
+    Raises:
+        UsageError: `plan` is no plan.
     """
+    return _rows(_checked(plan), runs)
+
+
+def _checked(plan: object) -> Plan:
+    if isinstance(plan, Plan):
+        return plan
+    raise UsageError(
+        f"a plan table is made of a Plan, got {plan!r}; a spec gives one by spec.plan(entry.schema()), a sweep as "
+        f"run.plan, results as ResultSet.plan"
+    )
+
+
+def _rows(plan: Plan, runs: Iterable[PlannedRun] | None) -> Iterator[tuple[str, ...]]:
     config: Config | None = None
     values: tuple[str, ...] = ()
     for run in plan.runs() if runs is None else runs:

@@ -8,6 +8,7 @@ __all__ = [
     "SPREADSHEET_ROWS",
     "ActionAfterEnd",
     "LongSeries",
+    "NoTime",
     "PlanWarning",
     "RepeatedConfigs",
     "RepeatedLevel",
@@ -186,7 +187,16 @@ class SparseSamples:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class NoTime:
+    """A timeout of 0 seconds, which ends every run at its first look at the clock."""
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return "`timeout_s` is 0: every run ends as timed_out almost at once; leave it out for no timeout"
+
+
 PlanWarning = (
-    ActionAfterEnd | StopsAtStart | LongSeries | RoundedValue | RepeatedLevel | RepeatedConfigs | SparseSamples
+    ActionAfterEnd | StopsAtStart | LongSeries | RoundedValue | RepeatedLevel | RepeatedConfigs | SparseSamples | NoTime
 )
 """What is told before the first run."""

@@ -174,10 +174,10 @@ class _Binder:
         return lambda values: _as_doubles(number(values), tree)
 
     def _comparisons(self, first: Expression, rest: Sequence[tuple[str, Expression]]) -> _Bound:
-        left, left_tree = self.bind(first), first
+        left, left_tree = self._beside(first, rest[0][1]), first
         steps = []
         for comparator, tree in rest:
-            right = self.bind(tree)
+            right = self._beside(tree, left_tree)
             _check_comparable(left, left_tree, comparator, right, tree)
             steps.append((_COMPARE[comparator], left.evaluate, right.evaluate))
             left, left_tree = right, tree
@@ -189,6 +189,16 @@ class _Binder:
             return holds
 
         return _Bound(_Kind.FLAG, evaluate)
+
+    def _beside(self, tree: Expression, other: Expression) -> _Bound:
+        """Bind `tree`, which is compared with `other`: an unknown name beside a text was to be one."""
+        try:
+            return self.bind(tree)
+        except WhereError as error:
+            target = self._known.get(other.name) if isinstance(other, Name) else None
+            if isinstance(tree, Name) and target is not None and target.param is not None and target.is_worded:
+                error.hint = f"{'a text' if target.is_text else 'an option'} is written in quotes: '{tree.name}'"
+            raise
 
     def _joined(self, parts: Sequence[Expression], join: Callable[[Values, Values], Values]) -> _Bound:
         flags = [self._of_kind(part, _Kind.FLAG) for part in parts]
@@ -227,6 +237,10 @@ def _check_comparable(
     if _Kind.TEXT in (left.kind, right.kind):
         _check_text(left, left_tree, right, right_tree)
     elif left.kind is not right.kind:
+        for one, tree, other in ((left, left_tree, right), (right, right_tree, left)):
+            if isinstance(tree, Literal) and one.kind is _Kind.OPTION:
+                wrong = f"{other.kind} compared with a text in quotes"
+                raise WhereError(wrong, tree.at, came=f"'{tree.value}'", hint=f"write {other.kind}, without quotes")
         hint = "an option is compared with its name in quotes" if _Kind.OPTION in (left.kind, right.kind) else None
         raise WhereError(f"{left.kind} compared with {right.kind}", right_tree.at, hint=hint)
     if left.kind is not _Kind.NUMBER and comparator not in ("==", "!="):

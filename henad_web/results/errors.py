@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import SupportsIndex
 
 from henad_web.errors import ResultsError
 
@@ -51,9 +52,11 @@ class MissingColumnError(ResultsError):
 class UnknownRunError(ResultsError):
     """A run that the results do not hold. Carries `run_id`."""
 
-    def __init__(self, run_id: int, held: str) -> None:
+    def __init__(self, run_id: object, held: str) -> None:
         self.run_id = run_id
-        super().__init__(f"there is no run {run_id}; runs here: {held}")
+        is_whole = isinstance(run_id, SupportsIndex)
+        hint = "" if is_whole else f"; the id of a run is a whole number, not a {type(run_id).__name__}"
+        super().__init__(f"there is no run {run_id if is_whole else repr(run_id)}; runs here: {held}{hint}")
 
 
 class ModelChangedError(ResultsError):

@@ -303,3 +303,9 @@ def test_a_stop_that_is_none_is_refused_where_it_is_made() -> None:
     number: Any = 5
     with pytest.raises(SpecError, match=r"\[run.stop\] condition: not a text, got the number 5"):
         StopExpression(condition=number)
+
+
+def test_a_factor_over_an_action_that_is_not_scheduled_is_told_to_schedule_it() -> None:
+    problem = only_problem(block(move("clear", values(1, 2))))
+    assert problem.hint == 'add [[action]] with id = "clear" and a tick, such as tick = 100'
+    assert only_problem(block(move("reset", values(1, 2)))).hint is None, "the model has no such action"

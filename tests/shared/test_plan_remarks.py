@@ -177,3 +177,10 @@ def test_a_cadence_longer_than_the_runs_is_told(every: int, steps: int, is_told:
     found = told(run=RunSettings(steps=steps, warmup=50), measure=hw.MeasureSettings(stats_every=every))
     sentence = f"`stats_every` is {every}, but runs take {steps} steps: only the first and the last tick are sampled"
     assert [text for text in found if "stats_every" in text] == ([sentence] if is_told else [])
+
+
+def test_a_timeout_of_no_time_is_a_warning() -> None:
+    assert [str(warning) for warning in plan_of(run=RunSettings(timeout_s=0.0)).warnings()] == [
+        "`timeout_s` is 0: every run ends as timed_out almost at once; leave it out for no timeout"
+    ]
+    assert not plan_of(run=RunSettings(timeout_s=0.5)).warnings()

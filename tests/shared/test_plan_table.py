@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
+
+import pytest
 
 import henad_web as hw
 from henad_web.explore.plan_table import plan_csv
@@ -41,3 +44,12 @@ def test_the_table_agrees_with_runs_csv(small_sir: hw.SweepSpec, models: hw.Mode
 def test_a_huge_plan_is_looked_at_from_its_head() -> None:
     plan = plan_of(block(vary("size", span(1, 512)), move("pulse", span(0, 2**15 - 1))), run=RunSettings(steps=2**15))
     assert [row[0] for row in islice(hw.plan_table(plan), 3)] == ["0", "1", "2"]
+
+
+def test_what_is_no_plan_is_refused_at_the_call() -> None:
+    outline: Any = hw.SweepSpec(model="study")
+    for ask in (hw.plan_table, hw.plan_columns):
+        with pytest.raises(
+            hw.UsageError, match=r"made of a Plan, got SweepSpec\(model='study'\); a spec gives one by "
+        ):
+            ask(outline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -338,6 +339,16 @@ def test_a_path_that_is_neither_folder_nor_zip_is_refused(tmp_path: Path) -> Non
         hw.ResultSet.open(tmp_path / "plain")
     with pytest.raises(hw.MissingFileError):
         hw.ResultSet.open(tmp_path)
+
+
+def test_a_run_asked_for_by_a_text_is_told_that_ids_are_numbers(files: dict[str, bytes]) -> None:
+    runs: Any = hw.ResultSet.from_files(files).runs
+    with pytest.raises(
+        hw.UnknownRunError, match=r"no run '1'; runs here: 0-5; the id of a run is a whole number, not a"
+    ):
+        runs.run("1")
+    with pytest.raises(hw.UnknownRunError, match=r"no run 9; runs here: 0-5$"):
+        runs.run(np.int64(9))
 
 
 def test_a_model_that_changed_or_is_unknown_is_refused_with_its_name(files: dict[str, bytes]) -> None:

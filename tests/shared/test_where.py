@@ -160,6 +160,12 @@ def test_warnings_count_only_what_is_kept() -> None:
         ("mode == fast", 9, "no such parameter or action", "an option is written in quotes: 'fast'"),
         ("mode == 'fats'", 9, "no such option", "did you mean 'fast'?"),
         ("mode == 1", 9, "an option compared with a number", "an option is compared with its name in quotes"),
+        ("mode == sluggish", 9, "no such parameter or action", "an option is written in quotes: 'sluggish'"),
+        ("sluggish == mode", 1, "no such parameter or action", "an option is written in quotes: 'sluggish'"),
+        ("size == sluggish", 9, "no such parameter or action", None),
+        ("rate > 'x'", 8, "a number compared with a text in quotes", "write a number, without quotes"),
+        ("'x' < rate", 1, "a number compared with a text in quotes", "write a number, without quotes"),
+        ("wrap == 'yes'", 9, "true or false compared with a text in quotes", "write true or false, without quotes"),
         ("mode < 'fast'", 1, "an option has no order", None),
         ("wrap > false", 1, "true or false has no order", None),
         ("wrap == 1", 9, "true or false compared with a number", None),
@@ -183,6 +189,7 @@ def test_a_wrong_expression_says_where_and_what(text: str, at: int, wrong: str, 
 def test_an_expression_that_keeps_nothing_is_refused_with_the_count() -> None:
     problem = only_problem(msgspec.structs.replace(GRID, where="size > 10"))
     assert (problem.wrong, problem.came) == ("the expression keeps no config", "0 of 90 configs")
+    assert problem.hint == "take another comparison, or give the factors levels for which it holds"
     assert (problem.place.table, problem.place.key) == (("block", 0), "where")
 
 
