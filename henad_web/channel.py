@@ -108,9 +108,13 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """The sweep still runs, but perhaps not as meant. ``str(warning)`` is its sentence."""
+    """The sweep still runs, but perhaps not as meant."""
 
     warning: SweepWarning
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return str(self.warning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,10 @@ class Failed:
     """The sweep ended on its own error, outside every run, told with its causes. Nothing follows."""
 
     message: str
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message
 
 
 SweepEvent = Planned | Warned | RunFinished | SearchBatchTold | Finished | Failed
@@ -189,9 +197,15 @@ class SweepChannel:
         self.counters = Counters()
         self.listener: Callable[[], None] | None = None
         self._events: deque[SweepEvent] = deque()
+        self._warnings: list[SweepWarning] = []
         self._series_budget, self._wake, self._clock = series_budget, wake, clock
         self._series_bytes = 0
         self._is_budget_spent = False
+
+    @property
+    def warnings(self) -> tuple[SweepWarning, ...]:
+        """Every warning sent so far, in order; one that is sent again and again, as of a full disk, stands once."""
+        return tuple(self._warnings)
 
     def try_recv(self) -> SweepEvent | None:
         """Return the next event, None when none is waiting."""
@@ -211,6 +225,7 @@ class SweepChannel:
 
     def warned(self, warning: SweepWarning) -> None:
         """Send a warning."""
+        self._keep(warning)
         self._send(Warned(warning))
 
     def run_committed(self, outcome: RunOutcome) -> None:
@@ -259,4 +274,10 @@ class SweepChannel:
         except FAULTS as error:
             self._wake = None
             if not is_last:  # nothing follows the last event, not even this warning
-                self._events.append(Warned(WakeFailed(describe(error))))
+                failed = WakeFailed(describe(error))
+                self._keep(failed)
+                self._events.append(Warned(failed))
+
+    def _keep(self, warning: SweepWarning) -> None:
+        if warning not in self._warnings[-1:]:
+            self._warnings.append(warning)

@@ -94,7 +94,9 @@ class Place:
     line: int | None = None
 
     def __str__(self) -> str:
-        """Return the place in words, such as ``sweep.toml, line 7, [run] replicates``."""
+        """Return the place in words, such as ``sweep.toml, line 7, [run] replicates``; of a whole file its name."""
+        if self.file and not self.table and self.key is None and self.line is None:
+            return self.file
         parts = [self.file] if self.file else []
         if self.line is not None:
             parts.append(f"line {self.line}")
@@ -181,13 +183,21 @@ class ParamError(HenadError):
 
 
 class UnknownModelError(HenadError):
-    """A model id that a model set does not hold. Carries `model` and the `known` ids."""
+    """A model id that a model set does not hold.
+
+    Attributes:
+        model: The id.
+        known: Ids of the set.
+        wrong: The message without how a caller in Python names models, for hosts that name them otherwise.
+        hint: A near miss or None.
+    """
 
     def __init__(self, model: str, known: Iterable[str]) -> None:
         self.model, self.known = model, tuple(known)
-        hint = near_miss(model, self.known)
+        self.hint = near_miss(model, self.known)
         text = f"no model '{model}'; known: {', '.join(self.known) or 'none'}"
-        super().__init__(f"{text}; {hint}" if hint else text)
+        self.wrong = f"{text}; {self.hint}" if self.hint else text
+        super().__init__(self.wrong if self.hint else f"{text}; a model of your own is given as models=")
 
 
 class ModelDefinitionError(HenadError):
@@ -313,13 +323,27 @@ class OutputError(HenadError):
 
 
 class HoldsResultsError(OutputError):
-    """A directory that already holds results. `found` names the files; nothing in it was touched."""
+    """A directory that already holds results; nothing in it was touched.
 
-    def __init__(self, path: str, found: Iterable[str], *, wrong: str | None = None) -> None:
-        self.found = tuple(found)
+    Attributes:
+        found: Names of the files.
+        wrong: Why they cannot be overwritten, None where that was not asked for.
+        resume: The command that goes on with them, None where nothing can.
+    """
+
+    def __init__(self, path: str, found: Iterable[str], *, wrong: str | None = None, resume: str | None = None) -> None:
+        self.found, self.wrong, self.resume = tuple(found), wrong, resume
         held = f"{path} already holds results ({', '.join(self.found)})"
-        held = held if wrong is None else f"{held} {wrong}, so nothing there is overwritten"
-        super().__init__(f"{held}; choose an empty or new directory", path=path)
+        if wrong is not None:
+            todo = f" {wrong}, so nothing there is overwritten; choose an empty or new folder"
+        elif resume is None:
+            todo = " without a manifest.json that can be read, so they cannot be gone on with; start into a new folder"
+        else:
+            todo = (
+                f"; go on with them by `{resume}`, or with their spec by --resume (resume=True), let a sweep replace "
+                f"them by --overwrite (overwrite=True), or choose an empty or new folder"
+            )
+        super().__init__(held + todo, path=path)
 
 
 class LockedError(OutputError):
@@ -405,11 +429,16 @@ class ThreadStartError(HenadError):
 
 
 class SweepInterruptedError(HenadError):
-    """Ctrl-C during a blocking run. The sweep was aborted and its files are written: `record` tells of them."""
+    """Ctrl-C during a blocking run. The sweep was ended in order and its files are written.
 
-    def __init__(self, record: object) -> None:
-        self.record = record
-        super().__init__("the sweep was interrupted; the runs written so far are kept")
+    Attributes:
+        record: The `SweepRecord` of what was written.
+        kept: What is kept and how to go on, one clause.
+    """
+
+    def __init__(self, record: object, kept: str) -> None:
+        self.record, self.kept = record, kept
+        super().__init__(f"the sweep was interrupted; {kept}")
 
 
 class UsageError(HenadError):

@@ -279,6 +279,7 @@ class Sweep:
             elapsed=self.control.clock.elapsed(),
             output_dir=None if writer is None else self._store.path,
             outline=outline,
+            warnings=self.channel.warnings,
         )
         manifest = None if writer is None else writer.manifest
         record = SweepRecord(report=report, manifest=manifest, files=self._store.files())

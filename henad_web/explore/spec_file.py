@@ -169,7 +169,7 @@ def load_spec(
     try:
         text = _read_text(file)
     except ValueError as error:
-        problem = Problem(place=Place(file=file.name), wrong=f"the spec {error}", came=f"'{file}'")
+        problem = Problem(place=Place(file=str(file)), wrong=f"the spec {error}")
         raise SpecError([problem]) from error
     form = format_of(text, path=file, given=format)
     tables = _TableFolder(file.parent)

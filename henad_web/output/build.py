@@ -35,8 +35,9 @@ _OWN = "henad_web"
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders of packages that are installed: what stands below one is no part of a study around it."""
 
-_NOT_THE_MODELS = sys.stdlib_module_names | {_OWN, "henad_native", "__main__"}
-"""Outermost names of modules that no model's own code consists of; a script that is run imports the model."""
+_NOT_THE_MODELS = sys.stdlib_module_names | {_OWN, "henad_native", "__main__", "__mp_main__"}
+"""Outermost names of modules that no model's own code consists of; a script that is run imports the model, and
+is there twice once something has imported `multiprocessing`."""
 
 _SOURCE = re.compile(r"(?P<name>.+?) (?P<digest>[0-9a-f]+)(?:, |$)")
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from henad_web.explore.outcomes import RunStatus
 
 if TYPE_CHECKING:
+    from henad_web.channel import SweepWarning
     from henad_web.output.manifest import Manifest
     from henad_web.run.outline import SweepOutline
 
@@ -83,6 +84,7 @@ class SweepReport:
         output_dir: Where the files are, None in memory, after a dry run or where nothing was written; the directory
             that keeps its results where a sweep had no row to overwrite them with.
         outline: What it set out to do.
+        warnings: Every warning of the sweep, in order; ``str`` of one is its sentence.
     """
 
     end: SweepEnd
@@ -90,6 +92,7 @@ class SweepReport:
     elapsed: float
     output_dir: str | None
     outline: SweepOutline
+    warnings: tuple[SweepWarning, ...] = ()
 
     def __repr__(self) -> str:
         """Return the facts on one line."""

@@ -15,6 +15,7 @@ __all__ = [
     "ModelChangedError",
     "NeedsExtraError",
     "UnknownRunError",
+    "install_hint",
 ]
 
 
@@ -75,7 +76,12 @@ class NeedsExtraError(ResultsError):
 
     def __init__(self, what: str, library: str, extra: str = "data") -> None:
         self.what, self.library, self.extra = what, library, extra
-        super().__init__(f"{what} needs {library}; install it with: pip install 'henad-web[{extra}]'")
+        super().__init__(f"{what} needs {library}; {install_hint(extra)}")
+
+
+def install_hint(extra: str) -> str:
+    """Return how to install what the extra `extra` of this package brings."""
+    return f"install it with: python -m pip install '.[{extra}]' in a clone, 'henad-web[{extra}]' elsewhere"
 
 
 class ArchiveError(ResultsError):

@@ -7,7 +7,6 @@ by whoever opens them. Writes nothing.
 from __future__ import annotations
 
 import io
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +25,7 @@ from henad_web.output.manifest import Manifest, ManifestStatus
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.record import Counts, non_finite_line
 from henad_web.output.written_spec import layout_of, spec_of
+from henad_web.results.commands import henad_command, models_named
 from henad_web.results.errors import MissingFileError, ModelChangedError
 from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replaying import Replay, ReplayPoint
@@ -349,7 +349,7 @@ class RecordedResults:
             UnknownRunError: There is no row of that run.
         """
         self.runs.run(run_id)
-        return f"henad verify {shlex.quote(self.path or 'DIR')} --run {run_id}"
+        return henad_command("verify", self.path, "--run", str(run_id), models=models_named(self.manifest))
 
     def runs_reader(self) -> Opener:
         """Return an opener of runs.csv as it stands; empty where a writer died before it made one."""

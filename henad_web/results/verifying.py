@@ -11,14 +11,17 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from henad_web.errors import TableDamagedError, UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.params import ParamKind
+from henad_web.output.build import files_of_source, model_source
 from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.numbers import number_text
@@ -26,6 +29,7 @@ from henad_web.output.records import RecordReader
 from henad_web.output.tables import LEADING, RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng
 from henad_web.results.recorded import RecordedResults
+from henad_web.resume.provenance import BuildChanged, BuildRole, build_warnings
 from henad_web.run.cursor import RunCursor
 from henad_web.run.requests import RunRequest
 
@@ -40,7 +44,8 @@ SLICE_STEPS = 64
 
 _WHOLE = re.compile(r"-?[0-9]+")
 
-_MOST_LISTED = 20
+_MOST_RUNS = 10
+_MOST_OF_A_RUN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +97,20 @@ class VerifyReport:
         return not self.differences
 
     def __str__(self) -> str:
-        """Return the report, a line for each difference up to twenty."""
+        """Return the report: the first differences of each run, and how many more there are."""
         runs = f"{len(self.run_ids)} run{'' if len(self.run_ids) == 1 else 's'}"
         head = f"{runs} rerun, {self.cells} results compared, {len(self.differences)} differ"
-        listed = [f"  {difference}" for difference in self.differences[:_MOST_LISTED]]
-        more = len(self.differences) - _MOST_LISTED
-        tail = [f"  and {more} more"] if more > 0 else []
-        return "\n".join([head, *listed, *tail, *(f"  note: {remark}" for remark in self.remarks)])
+        return "\n".join([head, *self._listed(), *(f"  note: {remark}" for remark in self.remarks)])
+
+    def _listed(self) -> Iterator[str]:
+        runs = [(run_id, list(group)) for run_id, group in groupby(self.differences, key=lambda found: found.run_id)]
+        for run_id, differences in runs[:_MOST_RUNS]:
+            yield from (f"  {difference}" for difference in differences[:_MOST_OF_A_RUN])
+            if len(differences) > _MOST_OF_A_RUN:
+                yield f"  and {len(differences) - _MOST_OF_A_RUN} more in run {run_id}"
+        if len(runs) > _MOST_RUNS:
+            more = sum(len(differences) for _, differences in runs[_MOST_RUNS:])
+            yield f"  and {more} more in {len(runs) - _MOST_RUNS} other run{'' if len(runs) == _MOST_RUNS + 1 else 's'}"
 
 
 def chosen_runs(results: RecordedResults, count: int) -> tuple[int, ...]:
@@ -260,14 +272,29 @@ def _is_equal(recorded: str, rerun: str, *, is_text: bool, is_last: bool) -> boo
         return False
 
 
+def _model_changes(results: RecordedResults) -> Iterator[str]:
+    """Yield which files of the model's own code are others than those that wrote the rows."""
+    manifest = results.manifest
+    if not manifest.sessions:
+        return
+    texts = [session.model_source for session in manifest.sessions if isinstance(session.model_source, str)]
+    names = [name for text in texts for name, _ in files_of_source(text)]
+    now = msgspec.structs.replace(manifest.sessions[-1], model_source=model_source(results.entry, names=names))
+    for change in build_warnings(manifest.sessions, now, status=manifest.status):
+        if isinstance(change, BuildChanged) and change.role is BuildRole.MODEL:
+            yield str(change)
+
+
 def _remarks(results: RecordedResults, plan: Plan) -> Iterator[str]:
     manifest, metadata = results.manifest, results.entry.metadata
     if plan.plan_hash != manifest.plan.plan_hash:
         yield f"the plan made from the spec has the hash {plan.plan_hash}, recorded is {manifest.plan.plan_hash}"
+    yield from _model_changes(results)
     if not metadata.replays_exactly or manifest.model.replays_exactly is False:
         yield f"model '{results.entry.id}' does not promise that equal inputs give equal results"
     elif not metadata.portable or manifest.model.portable is False:
         yield f"model '{results.entry.id}' does not promise equal results on another platform than the one that ran it"
     timed_out = int(np.count_nonzero(results.runs["status"] == RunStatus.TIMED_OUT.value))
     if timed_out:
-        yield f"{timed_out} runs that timed out were left out of the choice"
+        runs = "1 run that timed out was" if timed_out == 1 else f"{timed_out} runs that timed out were"
+        yield f"{runs} left out of the choice"

@@ -47,7 +47,7 @@ _RESTORE_RUNS = "restore runs.csv, or take the row out"
 _GIVE_SHARDS = "give folders of shards of one sweep"
 
 _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
-    ResumeReason.NO_RESULTS: ("it holds no manifest.json", "start the sweep instead"),
+    ResumeReason.NO_RESULTS: ("it holds no manifest.json", "start the sweep into a new folder instead"),
     ResumeReason.FOLDER_CHANGED: ("somebody else has written into it meanwhile", "resume it again"),
     ResumeReason.MODE_CHANGED: ("its mode is another one", "choose the folder of a sweep"),
     ResumeReason.SCHEMA_CHANGED: (

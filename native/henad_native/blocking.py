@@ -12,10 +12,14 @@ from henad_native.stopping import StopRequest, stop_on_signals
 from henad_web.channel import Failed, Finished, OutputNotice, OutputPaused, SweepEvent, Warned
 from henad_web.errors import SweepFailedError, SweepInterruptedError
 from henad_web.handle import SweepProgress, SweepRun
-from henad_web.output.record import SweepRecord
+from henad_web.output.record import SweepEnd, SweepRecord
+from henad_web.results.commands import henad_command, models_named
 from henad_web.run.options import SweepRunOptions
 
-__all__ = ["LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "Listener", "RoomWatch", "run_blocking"]
+__all__ = ["LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "STOPPED_AT_ONCE", "Listener", "RoomWatch", "run_blocking"]
+
+STOPPED_AT_ONCE = "the sweep was stopped at once, by a second Ctrl-C; what it has written is kept and can be resumed"
+"""What is said of a Ctrl-C that did not wait for the files."""
 
 PROGRESS_INTERVAL_S = 0.2
 """Seconds between two progress reports."""
@@ -45,14 +49,34 @@ def run_blocking(
     woken = threading.Event()
     listener = _ignore if progress is None else progress
     options = dataclasses.replace(options, wake=_waking(woken, options.wake))
-    with (
-        stop_on_signals(signal.SIGINT) as stop,
-        start(options) as run,
-    ):
-        record = _follow(run, woken, stop, listener, RoomWatch(run))
+    try:
+        with stop_on_signals(signal.SIGINT) as stop, start(options) as run:
+            record = _follow(run, woken, stop, listener, RoomWatch(run))
+    except KeyboardInterrupt as again:  # the second one: the first is only a request
+        again.add_note(STOPPED_AT_ONCE)
+        raise
     if stop.asked:
-        raise SweepInterruptedError(record)
+        raise SweepInterruptedError(record, _kept_text(record))
     return record
+
+
+def _kept_text(record: SweepRecord) -> str:
+    """Return what an interrupted sweep left behind and how to go on, one clause."""
+    report = record.report
+    if record.manifest is None:
+        return "nothing was written; start it again"
+    place, rows = report.output_dir, report.counts.rows
+    if place is None:
+        how = "hw.SweepRun.resume_files(entry, error.record.files) goes on"
+        return f"{rows} of its runs are kept in the files of this error's record; {how}"
+    if record.files is not None:  # it was to overwrite results, and had none of its own to do it with
+        return f"no run was finished, and {place} keeps the results it had"
+    if report.end == SweepEnd.COMPLETE:
+        return f"all of its {rows} runs were written to {place} by then"
+    asked = report.outline.skipped + report.outline.pending
+    command = henad_command("resume", place, models=models_named(record.manifest))
+    how = f"go on with hw.resume_directory(entry, {place!r}) or `{command}`"
+    return f"{rows} of its {asked} runs are kept in {place}; {how}"
 
 
 def _waking(woken: threading.Event, then: Callable[[], None] | None) -> Callable[[], None]:

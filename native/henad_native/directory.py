@@ -14,12 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from henad_native.disk import TableFile, is_same_file, rename_over, sync_directory, writing_new
+from henad_native.disk import TableFile, is_same_file, near_folder, rename_over, sync_directory, writing_new
 from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
+from henad_web.results.commands import henad_command, models_named
 from henad_web.resume.errors import ResumeError, ResumeReason
 
 if TYPE_CHECKING:
@@ -123,7 +124,12 @@ class DirectoryStore:
             OutputError: The path is no directory, cannot be read, or a table in it is a link.
         """
         with self._mapped_errors("read"):
-            os.listdir(self._directory)
+            try:
+                os.listdir(self._directory)
+            except FileNotFoundError as error:
+                hint = near_folder(self._directory)
+                message = f"there is no folder {self.path}{f'; {hint}' if hint else ''}"
+                raise OutputError(message, path=self.path) from error
             self._lock.check()
             for path in (self._directory / RUNS, self._directory / SERIES):
                 if path.is_symlink():
@@ -391,7 +397,14 @@ class DirectoryStore:
     def _refuse_results(self) -> None:
         found = self._result_names()
         if found:
-            raise HoldsResultsError(self.path, found)
+            raise HoldsResultsError(self.path, found, resume=self._resume_command())
+
+    def _resume_command(self) -> str | None:
+        try:
+            manifest = Manifest.read(self.read(MANIFEST) if self.holds(MANIFEST) else b"", path=self.path)
+        except ManifestError:
+            return None
+        return henad_command("resume", self.path, models=models_named(manifest))
 
     def _result_names(self) -> list[str]:
         names = sorted(os.listdir(self._directory)) if os.path.lexists(self._directory) else []

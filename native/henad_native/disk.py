@@ -1,7 +1,7 @@
 """Files of directory output as the file system sees them.
 
 Owns tables that grow and notice when another program changes them, writing a new file to its last byte, renaming where
-a scanner may hold a file for a moment, and making names durable. Knows nothing of results.
+a scanner may hold a file for a moment, making names durable, and the near miss of a folder. Knows nothing of results.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["TableFile", "is_same_file", "rename_over", "sync_directory", "write_new", "writing_new"]
+from henad_web.errors import near_miss
+
+__all__ = ["TableFile", "is_same_file", "near_folder", "rename_over", "sync_directory", "write_new", "writing_new"]
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -128,6 +130,14 @@ def write_new(path: Path, chunks: Iterable[bytes]) -> None:
     """Do all of `writing_new` at once."""
     for _ in writing_new(path, chunks):
         pass
+
+
+def near_folder(path: Path) -> str | None:
+    """Return the folder beside `path`, which is not there, that is probably meant, in words; None when none is near."""
+    try:
+        return near_miss(path.name, [other.name for other in path.parent.iterdir() if other.is_dir()])
+    except OSError:
+        return None
 
 
 def rename_over(source: Path, target: Path, wait: Callable[[float], None] = time.sleep) -> None:

@@ -17,6 +17,17 @@ class PressesCtrlC(Toy):
             os.kill(os.getpid(), signal.SIGINT)
 
 
+class PressesCtrlCTwice(Toy):
+    """Asks its own process to stop at tick 5, waits until that is heard, asks again, and goes on."""
+
+    def before_step(self) -> None:
+        if self.tick == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+            while signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+                os.sched_yield()
+            os.kill(os.getpid(), signal.SIGINT)
+
+
 class Terminates(Toy):
     """Asks its own process to end at tick 5, as a batch system would, and goes on."""
 
@@ -39,6 +50,7 @@ TOYS = ModelSet(
         DIVIDES,
         entry_of(Inverse, id="inverse", stats=("Inverse",)),
         entry_of(PressesCtrlC, id="presses_ctrl_c"),
+        entry_of(PressesCtrlCTwice, id="presses_ctrl_c_twice"),
         entry_of(Terminates, id="terminates"),
         entry_of(SignalsItself, id="signals_itself"),
     ]

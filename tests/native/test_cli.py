@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from henad_native.cli import main
+import henad_web as hw
+from henad_native.cli import STOPPED_LINE, main
+from tests.native.laws import ROOT
 
 TOYS = "tests.native.cli_models:TOYS"
 RESULTS = ["manifest.json", "runs.csv", "series.csv", "summary.csv"]
@@ -125,7 +129,68 @@ def test_a_stop_signal_aborts_and_writes_the_files(
     assert main(["run", spec, "--out", str(out), "--models", TOYS]) == 1
     assert names(out) == RESULTS
     assert json.loads((out / "manifest.json").read_bytes())["status"] == "aborted"
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"wrote 0 runs to {out} in ")
+    closing = capsys.readouterr().out.splitlines()[-1]
+    assert closing.startswith(f"wrote 0 runs to {out} in ")
+    assert closing.endswith(f"with 0 of 1 run: go on with henad resume {out} --models {TOYS}")
+
+
+def test_a_second_stop_signal_ends_at_once_and_says_what_is_kept(
+    write: Write, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = write(toy_spec("presses_ctrl_c_twice", steps=2**40))
+    assert main(["run", spec, "--out", str(out), "--models", TOYS]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    how = f"go on with henad resume {out} --models {TOYS}"
+    assert last == f"stopped at once; what is written in {out} is kept: {how}"
+
+
+def interrupts(*_given: object, **_named: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_before_the_sweep_says_that_nothing_was_written(
+    write: Write, out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hw, "load_spec", interrupts)
+    assert main(["run", write(SIR), "--out", str(out)]) == 1
+    assert capsys.readouterr().err == f"stopped before anything was written to {out}; the same command starts it\n"
+
+
+@pytest.mark.parametrize(("command", "call"), [("plan", "load_spec"), ("verify", "verify")])
+def test_an_interrupt_of_any_other_command_is_told(
+    command: str, call: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hw, call, interrupts)
+    assert main([command, "there"]) == 1
+    assert capsys.readouterr() == ("", f"{STOPPED_LINE}\n")
+
+
+def test_an_interrupt_within_a_text_that_is_run_leaves_the_exit_code_alone(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text('exec("raise KeyboardInterrupt")\n')
+    command = [sys.executable, "-m", "henad_web", "models", "--models", str(tmp_path / "own.py")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{STOPPED_LINE}\n")
+
+
+def test_lines_to_go_on_with_name_the_models_as_they_were_given(
+    write: Write, out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["run", write(toy_spec("divides")), "--out", str(out), "--models", TOYS]
+    for program, models in (("/bin/henad", f" --models {TOYS}"), ("study.py", " --models FILE")):
+        monkeypatch.setattr(sys, "argv", [program, *command])
+        assert main([*command, "--overwrite"]) == 0
+        assert hw.ResultSet.open(out).replay_command(0) == f"henad verify {out} --run 0{models}"
+        capsys.readouterr()
+        assert main(command) == 1
+        assert f"go on with them by `henad resume {out}{models}`, or " in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_cannot_be_resumed_and_a_neighbour_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "first").mkdir()
+    assert main(["resume", str(tmp_path / "frst")]) == 1
+    assert capsys.readouterr().err == f"error: there is no folder {tmp_path}/frst; did you mean 'first'?\n"
 
 
 def test_every_problem_of_a_spec_is_one_line_with_its_place(
@@ -163,20 +228,30 @@ def test_an_unknown_model_of_a_spec_is_named(write: Write, out: Path, capsys: py
     assert not out.exists()
 
 
+def test_a_model_of_one_s_own_is_named_by_the_option(
+    write: Write, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", write(toy_spec("divides")), "--out", str(out), "--models", TOYS, "--quiet"]) == 0
+    assert main(["resume", str(out)]) == 1
+    how = "one of your own is named with --models FILE.py"
+    assert capsys.readouterr().err == f"error: no model 'divides'; known: sir, game_of_life; {how}\n"
+
+
 def test_a_folder_that_holds_results_is_refused_untouched(
     write: Write, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out.mkdir()
     (out / "runs.csv").write_text("mine")
     assert main(["run", write(SIR), "--out", str(out)]) == 1
-    assert f"error: {out} already holds results (runs.csv)" in capsys.readouterr().err
+    told = "without a manifest.json that can be read, so they cannot be gone on with; start into a new folder"
+    assert capsys.readouterr().err == f"error: {out} already holds results (runs.csv) {told}\n"
     assert [path.name for path in out.iterdir()] == ["runs.csv"]
     assert (out / "runs.csv").read_text() == "mine"
 
 
 def test_a_spec_that_is_not_there_is_an_error(tmp_path: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(tmp_path / "no.toml"), "--out", str(out)]) == 1
-    assert "no.toml" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"error: {tmp_path / 'no.toml'}: the spec file does not exist\n"
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,17 @@ def test_a_set_goes_before_the_entries_in_it_and_several_are_listed(tmp_path: Pa
         "two",
     ]
     file = write(tmp_path / "b.py", both)
-    assert f"'{file}' holds several: ONE, TWO; choose one with {file}:ONE" in refusal(str(file), capsys)
+    assert ids(str(file), capsys) == ["one", "two"]
+    assert main(["models", "--models", str(file)]) == 0
+    named = [line for line in capsys.readouterr().out.splitlines() if line.startswith("--models")]
+    assert named == [f"--models {file}:ONE", f"--models {file}:TWO"]
+    assert main(["models", "one", "--models", str(file)]) == 2
+    assert f"'{file}' holds several: ONE, TWO; choose one with {file}:ONE" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_python_file_is_told_as_such(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "drift.toml").write_text('model = "drift"\n')
+    assert f"{tmp_path}/drift.toml is not a .py file" in refusal(f"{tmp_path}/drift.toml", capsys)
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,8 @@ def test_the_closing_line_counts_every_kind() -> None:
 def test_the_closing_line_of_a_stopped_sweep_says_what_is_left_and_how_to_go_on() -> None:
     stopped = written_line(report(end=SweepEnd.ABORTED, counts=Counts(rows=2, ok=2, non_finite=0, failed=0)))
     assert stopped.endswith("0 failed; stopped early, with 2 of 6 runs: go on with henad resume out")
+    own = written_line(report(end=SweepEnd.ABORTED, counts=Counts(rows=2, ok=2)), models="my models.py")
+    assert own.endswith(": go on with henad resume out --models 'my models.py'")
 
 
 @pytest.mark.parametrize(
@@ -228,3 +230,14 @@ def test_a_summary_counts_runs_that_met_what_is_not_finite_where_there_are_any()
     assert table is not None
     assert [column.header for column in table.columns] == ["rate", "runs", "failed", "non-finite"]
     assert list(table.columns[3].cells) == ["0", "1", "2"]
+
+
+def test_a_narrow_terminal_cuts_no_number_of_the_summary() -> None:
+    text = "config_id,block,rate,runs,ok,failed,ticks:mean\n" + "".join(
+        f"{config},0,0.12345678901234567,1,1,0,10\n0,0,0.5,1,1,0,10\n" for config in range(2)
+    )
+    table = summary_table(text)
+    assert table is not None
+    written = io.StringIO()
+    Console(file=written, width=20).print(table)
+    assert "…" not in written.getvalue()

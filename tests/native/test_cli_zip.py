@@ -39,7 +39,7 @@ def test_out_says_where_and_a_folder_with_results_is_refused(
     assert not archive.with_suffix("").exists()
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert main(["resume", str(archive), "--out", str(out)]) == 1
-    assert f"to go on with those: henad resume {out}" in capsys.readouterr().err
+    assert f"go on with them by `henad resume {out}`, or" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
-from henad_native.cli import main
+from henad_native.cli import STOPPED_LINE, main
 from tests.native.folder_fuzzer import Fuzzer
 from tests.native.folders import (
     SIR,
@@ -227,7 +227,7 @@ from henad_native.cli import main
 sys.exit(main(["models"]))
 """
     done = subprocess.run([sys.executable, "-c", stopped], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "stopped\n")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{STOPPED_LINE}\n")
 
 
 def test_no_damage_of_a_folder_ends_in_anything_but_an_answer_or_an_error_of_the_package(fast_path: Path) -> None:

@@ -215,7 +215,7 @@ REFUSALS: dict[str, tuple[Change, Refusal, str]] = {
     "a search": (_edit(1, "manifest.json", b'"mode": "sweep"', b'"mode": "search"'), Reason.NOT_A_SWEEP, "'search'"),
     "no manifest": (_not_there, Reason.NO_RESULTS, r"it holds no manifest\.json"),
     "no rows": (_no_rows, Reason.NO_ROWS, "none of the folders has a row; resume them first"),
-    "no folder": (_nested, hw.OutputError, "cannot read"),
+    "no folder": (_nested, hw.OutputError, "there is no folder"),
 }  # fmt: skip
 
 

@@ -101,6 +101,7 @@ def test_installed_packages_environments_and_scripts_are_not_the_model(
     write(environment / "ants_environment.py", "")
     model(study / "ants.py", "import ants_installed, ants_environment, json")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(write(study / "script.py", "")))
+    monkeypatch.setitem(sys.modules, "__mp_main__", sys.modules["__main__"])  # as importing multiprocessing leaves it
     monkeypatch.setattr(sys.modules["json"], "__file__", str(write(study / "json.py", "")))
     assert names(entry_at("ants")) == ["ants.py"]
     model(library / "nest" / "ants.py", "from nest import rules")
@@ -151,6 +152,24 @@ def test_a_change_warns_and_names_the_file(study: Path, capsys: Captured, change
     (line,) = lines
     assert line.startswith(f"warning: earlier rows come from another build of the model: {change} ")
     assert line.count(".py ") == 2
+
+
+def test_a_verification_names_the_file_that_has_changed(study: Path, capsys: Captured) -> None:
+    model(study / "ants.py", "import ants_rules")
+    write(study / "ants_rules.py", "")
+    (study / "spec.toml").write_text('model = "ants"\nrun = { steps = 3 }\n')
+    forget()
+    models = ["--models", str(study / "ants.py")]
+    assert main(["run", str(study / "spec.toml"), "--out", str(study / "out"), *models]) == 0
+    for changed in (False, True):
+        if changed:
+            write(study / "ants_rules.py", "FASTER = 1\n")
+        forget()
+        capsys.readouterr()
+        assert main(["verify", str(study / "out"), *models]) == 0
+        notes = [line for line in capsys.readouterr().out.splitlines() if "note: " in line]
+        start = "  note: earlier rows come from another build of the model: ants_rules.py "
+        assert [note.startswith(start) for note in notes] == [True] * changed
 
 
 def test_what_runs_import_is_in_the_record_at_the_end(study: Path) -> None:

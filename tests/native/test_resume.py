@@ -98,7 +98,7 @@ def test_an_aborted_sweep_goes_on(whole: Path, tmp_path: Path) -> None:
 
 def test_a_blocking_resume_starts_what_is_not_there_and_goes_on_with_what_is(whole: Path, tmp_path: Path) -> None:
     output = hw.DirectoryOutput(tmp_path / "results")
-    with pytest.raises(hw.ResumeError, match=r"holds no manifest\.json; start the sweep instead") as caught:
+    with pytest.raises(hw.ResumeError, match=r"no manifest\.json; start the sweep into a new folder instead") as caught:
         hw.resume_directory(SIR, _made(tmp_path / "results"))
     assert caught.value.reason is hw.ResumeReason.NO_RESULTS
     for ran in (6, 0):
@@ -303,7 +303,7 @@ REFUSALS: dict[str, tuple[Change, hw.SweepSpec | None, dict[str, object], Refusa
     "manifest": (_edit("manifest.json", b'"format_version": 1', b'"format_version": 9'), None, {}, hw.ManifestError,
                  "version 9"),
     "no manifest": (lambda folder: (folder / "manifest.json").unlink(), None, {}, Reason.NO_RESULTS, "no manifest"),
-    "no folder": (shutil.rmtree, None, {}, hw.OutputError, "cannot read"),
+    "no folder": (shutil.rmtree, None, {}, hw.OutputError, "there is no folder"),
 }  # fmt: skip
 
 

@@ -234,7 +234,9 @@ hw.run_spec(entry, spec, output=hw.DirectoryOutput(sys.argv[1]), progress=listen
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "SweepInterruptedError: the sweep was interrupted; the runs written so far are kept" in errors
+    out = str(tmp_path / "out")
+    how = f"go on with hw.resume_directory(entry, {out!r}) or `henad resume {out}`"
+    assert f"SweepInterruptedError: the sweep was interrupted; 0 of its 1 runs are kept in {out}; {how}" in errors
     assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()
     assert (tmp_path / "out" / "summary.csv").exists()
 

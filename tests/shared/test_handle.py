@@ -269,6 +269,7 @@ def test_a_wake_callback_that_steps_or_closes_is_refused_and_dropped(host: Host,
     assert f"{call}() was called from inside a wake callback" in str(warned[0])
     assert len(calls) == 1, "it is called no more"
     assert isinstance(events[-1], hw.Finished)
+    assert events[-1].record.report.warnings == tuple(warned)
 
 
 def test_leaving_the_with_block_aborts_and_leaves_the_events(

@@ -129,7 +129,7 @@ def test_arange_is_counted_as_numpy_counts(start: int, count: int, step: str) ->
 def test_a_script_that_calls_twice_lists_and_addresses_both() -> None:
     script = "batch_run(M, {'offset': [1, 2]}, max_steps=1)\nbatch_run(M, {'offset': [3, 4]}, max_steps=2)\n"
     assert refused(script) == [
-        "run.py, top level: 2 calls of batch_run in it; allowed: 'batch_run#1' in line 1, 'batch_run#2' in line 2; "
+        "run.py: 2 calls of batch_run in it; allowed: 'batch_run#1' in line 1, 'batch_run#2' in line 2; "
         "name one of them"
     ]
     assert imported(script, "batch_run#2").spec.run.steps == 2

@@ -254,7 +254,7 @@ def test_values_that_the_model_does_not_take_are_told_together() -> None:
 
 
 def test_which_experiment_is_asked_for() -> None:
-    assert refused(SIX) == ["x, top level: 2 experiments in it; allowed: 'first', 'second'; name one of them"]
+    assert refused(SIX) == ["x: 2 experiments in it; allowed: 'first', 'second'; name one of them"]
     assert "no experiment 'frist'" in refused(SIX, experiment="frist")[0]
     assert "did you mean 'first'?" in refused(SIX, experiment="frist")[0]
     assert "no BehaviorSpace experiment in it" in refused("<experiments/>")[0]
@@ -266,9 +266,9 @@ def test_experiments_of_one_name_are_all_listed_and_each_is_addressed() -> None:
     inside = "".join(f'<experiment name="{name}" repetitions="{place + 1}"/>' for place, name in enumerate(names))
     text = f"<experiments>{inside}</experiments>"
     listed = "'a#1#', 'b', 'a#2', 'a#1', 'a#3'"
-    assert refused(text) == [f"x, top level: 5 experiments in it; allowed: {listed}; name one of them"]
+    assert refused(text) == [f"x: 5 experiments in it; allowed: {listed}; name one of them"]
     assert refused(text, experiment="a") == [
-        "x, top level: 3 experiments 'a' in it; allowed: 'a#1#', 'a#2', 'a#3'; name one of them by its number"
+        "x: 3 experiments 'a' in it; allowed: 'a#1#', 'a#2', 'a#3'; name one of them by its number"
     ]
     for place, label in enumerate(("a#1#", "b", "a#2", "a#1", "a#3")):
         found = imported(text, experiment=label)

@@ -166,6 +166,9 @@ def test_a_folder_of_the_reference_engine_goes_on_and_says_that_another_build_be
     assert [warning.role for warning in warned if isinstance(warning, hw.BuildChanged)] == ["engine"]
     last = events[-1]
     assert isinstance(last, hw.Finished)
+    assert last.record.report.warnings == tuple(warned)
+    assert [str(event) for event in events if isinstance(event, hw.Warned)] == [str(warning) for warning in warned]
+    assert str(warned[0]).startswith("earlier rows come from another build of the engine: ")
     assert last.record.files is not None
     results = hw.ResultSet.from_files(last.record.files)
     assert results.is_complete

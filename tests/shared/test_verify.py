@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import henad_web as hw
-from henad_web.results.verifying import Verification, chosen_runs, verify_results
+from henad_web.results.verifying import Difference, Verification, VerifyReport, chosen_runs, verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import reference_files
@@ -142,6 +142,20 @@ def test_a_model_that_came_to_do_otherwise_is_found(stepped: Host) -> None:
     report = verify_results(results)
     assert {difference.table for difference in report.differences} == {"runs.csv", "series.csv"}
     assert len([one for one in report.differences if one.table == "series.csv"]) == 5
+    more = len(report.differences) - 3
+    assert str(report).splitlines()[1:] == [f"  {one}" for one in report.differences[:3]] + [
+        f"  and {more} more in run 0"
+    ]
+
+
+def test_a_report_lists_the_first_differences_of_the_first_runs() -> None:
+    found = [Difference(run_id, "runs.csv", "ticks", None, "1", "2") for run_id in range(12) for _ in range(2)]
+    report = VerifyReport(run_ids=tuple(range(12)), cells=99, differences=tuple(found))
+    assert str(report).splitlines() == [
+        "12 runs rerun, 99 results compared, 24 differ",
+        *(f"  run {run_id}, ticks: recorded 1, rerun 2" for run_id in range(10) for _ in range(2)),
+        "  and 4 more in 2 other runs",
+    ]
 
 
 def test_a_verification_goes_on_in_pieces(files: Files) -> None:

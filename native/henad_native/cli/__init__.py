@@ -7,7 +7,10 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["STOPPED_LINE", "main"]
+
+STOPPED_LINE = "stopped before it was done; the same command starts again"
+"""What is said of Ctrl-C wherever no sweep has begun."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,8 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     in a traceback.
     """
     try:
-        app = importlib.import_module("henad_native.cli.app")
+        code = int(importlib.import_module("henad_native.cli.app").main(arguments))
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 1
-    return int(app.main(arguments))
+        print(STOPPED_LINE, file=sys.stderr)
+        code = 1
+    # Python remembers an interrupt that came inside a text being run, as dataclasses do, and would end the process by
+    # the signal although it was caught; running another text makes it forget.
+    exec("")
+    return code

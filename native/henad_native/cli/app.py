@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from henad_native.cli import STOPPED_LINE
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.importing import import_command
@@ -20,10 +22,13 @@ from henad_native.cli.schemas import schema_command
 from henad_native.cli.showing import models_command
 from henad_native.cli.streams import Streams, standard_streams
 from henad_native.cli.verifying import verify_command
-from henad_web.errors import HenadError, UnknownModelError, near_miss
+from henad_web.errors import HenadError, UnknownModelError
 from henad_web.version import VERSION
 
 __all__ = ["app", "main"]
+
+_INTERRUPTED = 128 + signal.SIGINT
+"""What typer makes of a Ctrl-C that no command took, without a word."""
 
 app = typer.Typer(
     name="henad",
@@ -75,16 +80,19 @@ def _exit_code(arguments: Sequence[str] | None, streams: Streams) -> int:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="henad", obj=streams)
     except SystemExit as stop:
+        if stop.code == _INTERRUPTED:
+            print(STOPPED_LINE, file=sys.stderr)
+            return ExitCode.ERROR
         return stop.code if isinstance(stop.code, int) else ExitCode.FINE
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
+        print(STOPPED_LINE, file=sys.stderr)
         return ExitCode.ERROR
     except BadOption as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.BAD_COMMAND_LINE
     except UnknownModelError as error:
-        hint = "" if near_miss(error.model, error.known) else "; one of your own is named with --models FILE.py"
-        print(f"error: {error}{hint}", file=sys.stderr)
+        hint = "" if error.hint else "; one of your own is named with --models FILE.py"
+        print(f"error: {error.wrong}{hint}", file=sys.stderr)
         return ExitCode.ERROR
     except HenadError as error:
         for line in str(error).splitlines():

@@ -63,7 +63,7 @@ def _schema(model: str, models: str | None) -> hw.ModelSchema:
     try:
         return load_models(models).lookup(model).schema()
     except hw.UnknownModelError as error:
-        raise BadOption("--model", str(error)) from error
+        raise BadOption("--model", error.wrong) from error
 
 
 def _pair(text: str) -> tuple[str, str]:

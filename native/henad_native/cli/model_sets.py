@@ -16,7 +16,7 @@ from henad_native.cli.errors import BadOption
 from henad_web.errors import near_miss
 from henad_web.model.faults import FAULTS, Phase, fault_of
 
-__all__ = ["load_models"]
+__all__ = ["load_models", "models_by_name"]
 
 
 def load_models(name: str | None) -> hw.ModelSet:
@@ -50,6 +50,27 @@ def load_models(name: str | None) -> hw.ModelSet:
     return hw.ModelSet.of(found)
 
 
+def models_by_name(name: str | None) -> dict[str, hw.ModelSet]:
+    """Return the sets that `name` may mean, by what ``--models`` names each: several where a file holds several.
+
+    Raises:
+        BadOption: As `load_models` says, but for several.
+    """
+    try:
+        return {name or "": load_models(name)}
+    except _SeveralError as error:
+        return {f"{name}:{key}": hw.ModelSet.of(value) for key, value in error.held.items()}
+
+
+class _SeveralError(BadOption):
+    """Several sets or entries of a module, `held` by name, where one is meant."""
+
+    def __init__(self, name: str, held: dict[str, hw.ModelSet | hw.ModelEntry]) -> None:
+        self.held = held
+        one = next(iter(held))
+        super().__init__("--models", f"'{name}' holds several: {', '.join(held)}; choose one with {name}:{one}")
+
+
 def _module_of(where: str) -> ModuleType:
     is_path = where.endswith(".py") or ".py:" in where or "/" in where or os.sep in where
     if is_path:
@@ -66,6 +87,8 @@ def _module_at(path: Path) -> ModuleType:
         there = [other.name for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
         hint = near_miss(path.name, there)
         raise BadOption("--models", f"there is no file {path}{f'; {hint}' if hint else ''}")
+    if path.suffix != ".py":
+        raise BadOption("--models", f"{path} is not a .py file; name the file in which the model is defined")
     folder = path.parent
     names = [] if path.name == "__init__.py" else [path.stem]
     while (folder / "__init__.py").is_file():
@@ -117,7 +140,7 @@ def _only_one(module: ModuleType, name: str, attribute: str) -> hw.ModelSet | hw
     if not chosen:
         raise BadOption("--models", f"'{name}' holds no ModelSet and no ModelEntry; :NAME may be a function, too")
     if any(value is not chosen[0] for value in chosen):
-        raise BadOption("--models", f"'{name}' holds several: {names}; choose one with {name}:{next(iter(held))}")
+        raise _SeveralError(name, {key: value for key, value in held.items() if any(value is one for one in chosen)})
     return chosen[0]
 
 

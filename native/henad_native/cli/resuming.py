@@ -12,7 +12,7 @@ from henad_native.cli.choices import Concurrent, Force, Memory, Models, OnFullDi
 from henad_native.cli.consoles import message_console, print_line
 from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
-from henad_native.cli.running import exit_code, report, swept
+from henad_native.cli.running import exit_code, report, swept, told_when_stopped
 from henad_native.directory import DirectoryStore
 from henad_native.unpacking import default_directory, is_archive_file, unpack_results
 from henad_web.output.names import RUNS, SERIES
@@ -45,31 +45,29 @@ def resume_command(
     Runs that timed out are done again, runs that failed with --retry-failed. For more replicates or another timeout,
     change the spec file and use `henad run SPEC --out DIR --resume`.
     """
-    known = load_models(models)
     given = given_options(concurrent, memory, retry_failed=retry_failed, force=force, on_full=on_full)
-    directory = _unpacked(path, out)
-    store = DirectoryStore(directory)
-    entry = known.lookup(read_manifest(store).model.id)
-    if store.holds(RUNS) and not store.holds(SERIES):
-        print_line(message_console(), f"{path}: {MISSING_SERIES}")
-    options = hw.SweepRunOptions(**given)
-    record = swept(
-        entry,
-        lambda progress: hw.resume_directory(entry, directory, options=options, progress=progress),
-        quiet=quiet,
-    )
-    report(record, quiet=quiet)
+    with told_when_stopped(path if out is None else out, models):
+        known = load_models(models)
+        directory = _unpacked(path, out)
+        store = DirectoryStore(directory, force=force)
+        store.check_existing()
+        entry = known.lookup(read_manifest(store).model.id)
+        if store.holds(RUNS) and not store.holds(SERIES):
+            print_line(message_console(), f"{path}: {MISSING_SERIES}")
+        options = hw.SweepRunOptions(**given)
+        record = swept(
+            entry,
+            lambda progress: hw.resume_directory(entry, directory, options=options, progress=progress),
+            quiet=quiet,
+        )
+        report(record, models, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
 
 
 def _unpacked(path: Path, out: Path | None) -> Path:
     """Return the folder to go on with: `path`, or where the zip there was unpacked to."""
     if is_archive_file(path):
-        folder = out or default_directory(path)
-        try:
-            return unpack_results(path, folder)
-        except hw.HoldsResultsError as error:
-            raise hw.OutputError(f"{error}; to go on with those: henad resume {folder}", path=error.path) from error
+        return unpack_results(path, out or default_directory(path))
     if out is not None:
         raise BadOption("--out", f"{path} is no zip; a folder is gone on with where it is")
     return path

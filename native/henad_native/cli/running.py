@@ -30,11 +30,13 @@ from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.narration import Narrator
-from henad_native.cli.summary import summary_table, written_files
+from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, outline_lines, written_line
+from henad_web.output.names import MANIFEST
 from henad_web.output.record import non_finite_line
+from henad_web.results.commands import henad_command
 
-__all__ = ["exit_code", "report", "run_command", "swept"]
+__all__ = ["exit_code", "report", "run_command", "swept", "told_when_stopped"]
 
 News = hw.SweepEvent | hw.SweepProgress
 
@@ -61,22 +63,23 @@ def run_command(
         raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
     if overwrite and resume:
         raise BadOption("--overwrite", "results are gone on with or overwritten; leave --resume or this out")
-    known = load_models(models)
     given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force, on_full=on_full)
-    loaded = hw.load_spec(spec, models=known)
-    options = hw.SweepRunOptions.from_loaded(loaded, **given)
-    entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out), overwrite=overwrite)
-    try:
-        record = swept(
-            entry,
-            lambda progress: hw.run_spec(
-                entry, loaded.spec, output=output, options=options, progress=progress, resume=resume
-            ),
-            quiet=quiet,
-        )
-    except hw.PlanError as error:
-        raise hw.PlanError(loaded.locate(error.problems)) from error
-    report(record, quiet=quiet)
+    with told_when_stopped(out, models):
+        known = load_models(models)
+        loaded = hw.load_spec(spec, models=known)
+        options = hw.SweepRunOptions.from_loaded(loaded, **given)
+        entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out), overwrite=overwrite)
+        try:
+            record = swept(
+                entry,
+                lambda progress: hw.run_spec(
+                    entry, loaded.spec, output=output, options=options, progress=progress, resume=resume
+                ),
+                quiet=quiet,
+            )
+        except hw.PlanError as error:
+            raise hw.PlanError(loaded.locate(error.problems)) from error
+        report(record, models, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
 
 
@@ -107,6 +110,23 @@ def swept(
 
 
 @contextmanager
+def told_when_stopped(folder: Path, models: str | None) -> Iterator[None]:
+    """Say what is kept and how to go on after a Ctrl-C outside a sweep, or a second one, and end with `ERROR`.
+
+    A sweep takes the first one itself: it ends in order, and is reported.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        command = henad_command("resume", str(folder), models=models)
+        line = f"stopped before anything was written to {folder}; the same command starts it"
+        if (folder / MANIFEST).exists():
+            line = f"stopped at once; what is written in {folder} is kept: go on with {command}"
+        print_line(message_console(), line)
+        raise typer.Exit(ExitCode.ERROR) from error
+
+
+@contextmanager
 def _ends_as_sigint() -> Iterator[None]:
     """Let what ends a process end a sweep as Ctrl-C does: aborted, with its files written. What is ignored stays so."""
     names = ("SIGTERM", "SIGHUP")  # Windows has only the first
@@ -122,8 +142,8 @@ def _ends_as_sigint() -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-def report(record: hw.SweepRecord, *, quiet: bool) -> None:
-    """Print what a sweep left: a table of its configs, its files and the closing line."""
+def report(record: hw.SweepRecord, models: str | None, *, quiet: bool) -> None:
+    """Print what a sweep left: a table of its configs, its files and the closing line, which names its `models`."""
     console = result_console()
     if record.manifest is None:
         print_line(console, UNWRITTEN_LINE)
@@ -135,10 +155,11 @@ def report(record: hw.SweepRecord, *, quiet: bool) -> None:
         folder = Path(str(record.report.output_dir))
         table = summary_table((folder / "summary.csv").read_text(encoding="utf-8"))
         if table is not None:
+            print_line(console, TITLE)
             console.print(table)
         line = non_finite_line(record.report.counts)
         if line is not None:
             print_line(console, line)
         for line in written_files(folder):
             print_line(console, line)
-    print_line(console, written_line(record.report))
+    print_line(console, written_line(record.report, models))

@@ -14,7 +14,7 @@ import henad_web as hw
 from henad_native.cli.choices import Models
 from henad_native.cli.consoles import print_line, result_console
 from henad_native.cli.errors import BadOption
-from henad_native.cli.model_sets import load_models
+from henad_native.cli.model_sets import load_models, models_by_name
 
 __all__ = ["models_command"]
 
@@ -25,16 +25,22 @@ def models_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """List the models, or the parameters, statistics and actions of MODEL."""
-    known = load_models(models)
     console = result_console()
     if model is None:
-        documents = [_document(entry) for entry in known.values()]
-        _print_json(console, documents) if as_json else console.print(_table_of_models(known))
+        found = models_by_name(models)
+        if as_json:
+            _print_json(console, [_document(entry) for known in found.values() for entry in known.values()])
+            return
+        for name, known in found.items():
+            if len(found) > 1:
+                print_line(console, f"--models {name}")
+            console.print(_table_of_models(known))
         return
+    known = load_models(models)
     try:
         entry = known.lookup(model)
     except hw.UnknownModelError as error:
-        raise BadOption("MODEL", str(error)) from error
+        raise BadOption("MODEL", error.wrong) from error
     if as_json:
         _print_json(console, {"kind": "params", **entry.schema().document()})
         return

@@ -17,9 +17,10 @@ from henad_native.cli.texts import byte_text
 from henad_web.output.record import non_finite_runs
 from henad_web.output.tables import SUMMARY_COUNTS, SUMMARY_LEADING
 
-__all__ = ["summary_table", "written_files"]
+__all__ = ["TITLE", "summary_table", "written_files"]
 
 TITLE = "summary: mean ± standard deviation over the replicates"
+"""The line above the table, which a title would wrap to the table's width."""
 
 MAX_ROWS = 24
 """Configs shown; the file has them all."""
@@ -44,12 +45,12 @@ def summary_table(text: str) -> Table | None:
     header, *rows = csv.reader(io.StringIO(text))
     if not rows:
         return None
-    table = Table(title=TITLE, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD)
     varying = [index for index in _identity_columns(header) if len({row[index] for row in rows}) > 1]
     reducers = _shown_reducers(header)
     counted = _counted(header, rows)
     for name in [*(header[index] for index in varying), *counted, *reducers]:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")  # a narrow terminal must not cut numbers
     for place, row in enumerate(rows[:MAX_ROWS]):
         cells = dict(zip(header, row, strict=True))
         shown = [_shortened(cells[f"{name}:mean"], cells[f"{name}:sd"]) for name in reducers]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from henad_web.channel import SweepPhase
 from henad_web.output.record import SweepEnd
+from henad_web.results.commands import henad_command
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
@@ -90,7 +91,7 @@ def failure_line(outcome: RunOutcome) -> str:
 
 def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     """Yield what a sweep of the model called `name` is about to do, one line each."""
-    size = f"{outline.runs} runs"
+    size = counted(outline.runs, "run")
     if outline.configs is not None:
         size = f"{counted(outline.configs, 'config')} x {counted(outline.replicates, 'replicate')} = {size}"
     yield f"sweep of {name} ({outline.model}): {size}"
@@ -136,8 +137,11 @@ UNWRITTEN_LINE = "stopped while the plan was made; nothing was written"
 """What is said of a sweep that was stopped before it had a place to write to."""
 
 
-def written_line(report: SweepReport) -> str:
-    """Return what a sweep wrote, where, in which time and with how many runs of each kind; and how it goes on."""
+def written_line(report: SweepReport, models: str | None = None) -> str:
+    """Return what a sweep wrote, where, in which time and with how many runs of each kind; and how it goes on.
+
+    Its model is the one that `models`, the value of ``--models``, named.
+    """
     counts, outline = report.counts, report.outline
     line = (
         f"wrote {counted(counts.rows, 'run')} to {report.output_dir} in {duration_text(report.elapsed)}: "
@@ -148,7 +152,8 @@ def written_line(report: SweepReport) -> str:
     if report.end == SweepEnd.COMPLETE:
         return line
     asked = counted(outline.skipped + outline.pending, "run")
-    return f"{line}; stopped early, with {counts.rows} of {asked}: go on with henad resume {report.output_dir}"
+    command = henad_command("resume", report.output_dir, models=models)
+    return f"{line}; stopped early, with {counts.rows} of {asked}: go on with {command}"
 
 
 def merged_line(report: MergeReport, inputs: int) -> str:

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from henad_native.site.errors import SourceError
 from henad_native.site.pins import PinnedFile
+from henad_web.results.errors import install_hint
 
 __all__ = ["Sources", "client_environment", "npm_command"]
 
@@ -91,7 +92,7 @@ class Sources:
         try:
             remote_zip = importlib.import_module("remotezip").RemoteZip
         except ImportError as error:
-            raise _ClientError("the package remotezip is not installed; pip install 'henad-web[site]'") from error
+            raise _ClientError(f"the package remotezip is not there; {install_hint('site')}") from error
         if requirement not in self._addresses:
             options = ["--dry-run", "--ignore-installed", "--report", "-"]
             report = json.loads(_pip(["install", *options, requirement], self.scratch))
