@@ -20,7 +20,7 @@ from henad_web.errors import TableDamagedError
 from henad_web.output.cells import NUMBER, Cells, cells_for
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import RecordReader, TableRecord
-from henad_web.output.tables import LEADING, MEASURED, SERIES_LEADING, TIMINGS, RunsLayout
+from henad_web.output.tables import LEADING, MEASURED, SERIES_LEADING, TIMINGS, RunsLayout, check_separator
 
 __all__ = ["RunsBatch", "RunsReader", "SeriesReader", "SeriesRows", "check_width", "series_numbers"]
 
@@ -81,6 +81,7 @@ class RunsReader:
         self._rest = iter(self._records)
         first = next(self._rest, None)
         self.header = None if first is None else tuple(first.fields)
+        check_separator(RUNS, self.header or (), LEADING[0])
         self.header_end, self._layout = self._records.end, layout
         self.is_canonical = first is None or first.is_canonical
 
@@ -173,6 +174,7 @@ class SeriesReader:
         records = RecordReader(stream, SERIES)
         first = next(iter(records), None)
         self.header = None if first is None else tuple(first.fields)
+        check_separator(SERIES, self.header or (), SERIES_LEADING[0])
         self.header_end, self._stream = records.end, stream
         self.is_canonical = first is None or first.is_canonical
 

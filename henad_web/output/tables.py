@@ -44,6 +44,7 @@ __all__ = [
     "RunsTable",
     "SeriesTable",
     "check_header",
+    "check_separator",
     "series_header",
     "summary_header",
 ]
@@ -68,7 +69,7 @@ def check_header(table: str, header: Sequence[str], expected: Sequence[str]) -> 
     """
     if tuple(header) == tuple(expected):
         return
-    _check_separator(table, header, expected[0])
+    check_separator(table, header, expected[0])
     for came, wanted in zip(header, expected, strict=False):
         if came != wanted:
             raise TableDamagedError(table, 1, wanted, came=came, expected=f"the column '{wanted}'")
@@ -79,7 +80,12 @@ def check_header(table: str, header: Sequence[str], expected: Sequence[str]) -> 
     raise TableDamagedError(table, 1, wanted, came=None, expected=f"the column '{wanted}'")
 
 
-def _check_separator(table: str, header: Sequence[str], first: str) -> None:
+def check_separator(table: str, header: Sequence[str], first: str) -> None:
+    """Make sure that `header`, whose first column is to be `first`, is not one field of all columns.
+
+    Raises:
+        TableDamagedError: Something else than a comma parts its fields.
+    """
     # What spreadsheets write where a comma stands in numbers, and what they paste.
     for separator in ";", "\t", "|":
         if len(header) == 1 and header[0].startswith(f"{first}{separator}"):
@@ -162,7 +168,7 @@ class RunsColumns:
         Raises:
             TableDamagedError: It is not the header of a sweep's runs.csv.
         """
-        _check_separator(RUNS, header, LEADING[0])
+        check_separator(RUNS, header, LEADING[0])
         end = len(header) - 1 - header[::-1].index(MEASURED[-1]) if MEASURED[-1] in header else 0
         measured = end + 1 - len(MEASURED)
         found = (*header[: len(LEADING)], *header[max(measured, 0) : end + 1], *header[-1:])

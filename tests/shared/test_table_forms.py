@@ -185,6 +185,18 @@ def test_a_table_with_its_usual_name_whose_header_is_none_is_told_by_its_header(
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["runs.csv", "series.csv"])
+def test_a_resume_tells_other_separators_as_opening_does(host: Host, name: str) -> None:
+    entry = entry_of(Toy)
+    files = host.files(entry, toy_spec(1, 2))
+    files = {**files, name: files[name].replace(b",", b";")}
+    with pytest.raises(hw.TableDamagedError) as opened:
+        _ = hw.ResultSet.from_files(files, models=hw.ModelSet([entry])).runs
+    with pytest.raises(hw.TableDamagedError) as gone_on:
+        hw.SweepRun.resume_files(entry, files, target=host.target)
+    assert str(opened.value) == str(gone_on.value)
+
+
 def test_a_file_that_only_has_the_name_of_a_table_gives_way_to_one_with_its_header(whole: dict[str, bytes]) -> None:
     files = {**whole, "copy of runs.csv": whole["runs.csv"], "runs.csv": b"name;speed\nAnn;9\n"}
     assert len(hw.ResultSet.from_files(files, models=ODD_MODELS).runs) == 8
