@@ -32,7 +32,7 @@ def plan_or_problems(
         return Plan.of(spec, entry.schema())
     except PlanError as error:
         places = [(problem.place.table, problem.place.key) for problem in told]
-        return tuple(problem for problem in error.problems if not _may_follow(problem.place, places))
+        return tuple(problem for problem in error.problems if not _may_follow(problem, places))
 
 
 def _unknown_model(model: str, models: Mapping[str, ModelEntry]) -> tuple[Problem, ...]:
@@ -46,8 +46,9 @@ def _unknown_model(model: str, models: Mapping[str, ModelEntry]) -> tuple[Proble
 _Told = tuple[tuple[str | int, ...], str | None]
 
 
-def _may_follow(place: Place, told: Sequence[_Told]) -> bool:
-    """Whether a problem at `place` may come of one told: of its own key, of its factor or block, of a wrong action."""
+def _may_follow(problem: Problem, told: Sequence[_Told]) -> bool:
+    """Whether `problem` may come of one told: of its own key, of its factor or block, of a wrong action."""
+    place = problem.place
     if (place.table, place.key) in told:
         return True
     if place.table[:1] != ("block",):
@@ -61,9 +62,11 @@ def _may_follow(place: Place, told: Sequence[_Told]) -> bool:
         return any(key in (None, "file", "table_text") for _, key in in_block)
     if place.table[2:3] != ("factors",):
         return bool(in_block)
-    # A factor means the same whatever its block's other keys say, but for a range, which some designs take whole.
+    # A factor means the same whatever its block's other keys say, but for a range without a step, which some designs
+    # take whole.
+    lacks_step = place.key == "step" and problem.came is None
     return any(
-        table[:4] == place.table[:4] or (len(table) == 2 and (key in (None, "factors") or place.key == "step"))
+        table[:4] == place.table[:4] or (len(table) == 2 and (key in (None, "factors") or lacks_step))
         for table, key in in_block
     )
 

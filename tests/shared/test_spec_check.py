@@ -102,12 +102,13 @@ def test_a_wrong_kind_does_not_hide_the_column_it_is_for() -> None:
     assert sorted(str(key) for _, _, key in told(text)) == ["column", "kinds"]
 
 
-def test_each_bound_of_a_range_is_judged() -> None:
+@pytest.mark.parametrize(("design", "others"), [("factorial", []), ("hypercube", ["samples", "design"])])
+def test_each_bound_of_a_range_is_judged(design: str, others: list[str]) -> None:
     text = (
-        'model = "sir"\n[[block]]\n'
+        f'model = "sir"\n[[block]]\ndesign = "{design}"\n'
         'factors = [{ param = "infection_rate", range = { min = 0.5, max = 0.1, step = 0 } }]\n'
     )
-    assert [key for _, _, key in told(text)] == ["step", "max"]
+    assert [key for _, _, key in told(text)] == [*others, "step", "max"]
 
 
 def test_problems_come_by_line_also_when_a_plan_has_found_them() -> None:
