@@ -67,6 +67,7 @@ __all__ = [
     "TickError",
     "UnknownModelError",
     "UsageError",
+    "counted",
     "describe",
     "near_miss",
 ]
@@ -474,6 +475,11 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
     if not close:
         close = [other for other in names if other.lower() == name.lower()]
     return f"did you mean '{close[0]}'?" if close else None
+
+
+def counted(count: int, noun: str) -> str:
+    """Return ``1 run`` or ``2 runs``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def describe(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
-from henad_web.errors import ModelMismatchError, PlanError, ProblemList
+from henad_web.errors import ModelMismatchError, PlanError, ProblemList, counted
 from henad_web.explore import checks, hashes
 from henad_web.explore.blocks import MAX_CONFIGS, ResolvedBlock, resolve_block
 from henad_web.explore.conditions import CompoundStop, understood_stop
@@ -87,7 +87,7 @@ class ConfigSequence(Sequence[Config]):
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        return f"<ConfigSequence of {len(self)} configs>"
+        return f"<ConfigSequence of {counted(len(self), 'config')}>"
 
     def __len__(self) -> int:
         """Return the number of configs."""
@@ -170,8 +170,8 @@ class Plan:
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        size = f"{self.config_count} configs x {self.replicates} replicates = {self.run_count} runs"
-        return f"<Plan of '{self.schema.model}': {size}>"
+        size = f"{counted(self.config_count, 'config')} x {counted(self.replicates, 'replicate')}"
+        return f"<Plan of '{self.schema.model}': {size} = {counted(self.run_count, 'run')}>"
 
     @property
     def replicates(self) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from henad_web.errors import ManifestError
+from henad_web.errors import ManifestError, counted
 from henad_web.explore.spec_file import SpecSource
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
@@ -231,8 +231,9 @@ class Manifest(_Record, frozen=True):
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        size = f"{self.plan.runs} runs planned, shard {self.shard.index}/{self.shard.count}"
-        return f"<Manifest of '{self.model.id}': {self.status}, {size}, {len(self.sessions)} sessions>"
+        size = f"{counted(self.plan.runs, 'run')} planned, shard {self.shard.index}/{self.shard.count}"
+        sessions = counted(len(self.sessions), "session")
+        return f"<Manifest of '{self.model.id}': {self.status}, {size}, {sessions}>"
 
     @property
     def has_ended(self) -> bool:

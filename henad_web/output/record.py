@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.errors import counted
 from henad_web.explore.outcomes import RunStatus
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class SweepReport:
         counts = self.counts
         rows = f"{counts.ok} ok, {counts.non_finite} non-finite, {counts.failed} failed"
         place = "memory" if self.output_dir is None else self.output_dir
-        return f"<SweepReport {self.end}: {counts.rows} runs in {place}, {rows}, {self.elapsed:.1f} s>"
+        return f"<SweepReport {self.end}: {counted(counts.rows, 'run')} in {place}, {rows}, {self.elapsed:.1f} s>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from henad_web.errors import counted
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import Shard
@@ -122,7 +123,7 @@ class RecordedResults:
     def __repr__(self) -> str:
         """Return the facts on one line."""
         where = "memory" if self.path is None else self.path
-        rows = f"{len(self.runs)} of {self.expected_runs} runs"
+        rows = f"{len(self.runs)} of {counted(self.expected_runs, 'run')}"
         return f"<{type(self).__name__} of '{self.manifest.model.id}' in {where}: {self.status}, {rows}>"
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
-from henad_web.errors import UsageError
+from henad_web.errors import UsageError, counted
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.manifest import (
@@ -62,7 +62,8 @@ class MissingRuns:
         """Return the warning as a sentence."""
         ids = ", ".join(map(str, self.first))
         more = " and more" if self.count > len(self.first) else ""
-        return f"{self.count} runs of the plan are missing: {ids}{more}; resume the merged folder to run them"
+        missing = f"{counted(self.count, 'run')} of the plan {'is' if self.count == 1 else 'are'} missing: {ids}{more}"
+        return f"{missing}; resume the merged folder to run {'it' if self.count == 1 else 'them'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

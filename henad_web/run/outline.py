@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
@@ -68,8 +69,8 @@ class SweepOutline:
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        size = f"{self.runs} runs, {self.skipped} kept, {self.pending} to run, {len(self.warnings)} warnings"
-        return f"<SweepOutline of '{self.model}': {size}>"
+        size = f"{counted(self.runs, 'run')}, {self.skipped} kept, {self.pending} to run"
+        return f"<SweepOutline of '{self.model}': {size}, {counted(len(self.warnings), 'warning')}>"
 
 
 def make_outline(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from henad_native.stopping import StopRequest, stop_on_signals
 from henad_web.channel import Failed, Finished, OutputNotice, OutputPaused, SweepEvent, Warned
-from henad_web.errors import SweepFailedError, SweepInterruptedError
+from henad_web.errors import SweepFailedError, SweepInterruptedError, counted
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.results.commands import henad_command, models_named
@@ -76,7 +76,7 @@ def _kept_text(record: SweepRecord) -> str:
     asked = report.outline.skipped + report.outline.pending
     command = henad_command("resume", place, models=models_named(record.manifest))
     how = f"go on with hw.resume_directory(entry, {place!r}) or `{command}`"
-    return f"{rows} of its {asked} runs are kept in {place}; {how}"
+    return f"{rows} of {counted(asked, 'run')} are kept in {place}; {how}"
 
 
 def _waking(woken: threading.Event, then: Callable[[], None] | None) -> Callable[[], None]:

@@ -12,6 +12,7 @@ import pytest
 
 import henad_web as hw
 from henad_native.cli import STOPPED_LINE, main
+from henad_native.cli.summary import TITLE
 from tests.native.laws import ROOT
 
 TOYS = "tests.native.cli_models:TOYS"
@@ -90,6 +91,7 @@ def test_the_summary_shows_what_varies_and_the_statistics_of_the_file(
 ) -> None:
     main(["run", write(SIR), "--out", str(out)])
     printed = capsys.readouterr().out
+    assert TITLE in printed.splitlines(), "it is no wider for a wider table"
     assert "infection_rate" in printed
     assert "grid_width" not in printed
     assert "Infected:final" in printed
@@ -142,6 +144,7 @@ def test_a_second_stop_signal_ends_at_once_and_says_what_is_kept(
     last = capsys.readouterr().err.splitlines()[-1]
     how = f"go on with henad resume {out} --models {TOYS}"
     assert last == f"stopped at once; what is written in {out} is kept: {how}"
+    assert json.loads((out / ".lock").read_bytes())["released"], "it ended in order"
 
 
 def interrupts(*_given: object, **_named: object) -> None:

@@ -142,6 +142,13 @@ def test_an_outline_is_a_block_of_aligned_lines() -> None:
     ]
 
 
+def test_one_run_is_not_several() -> None:
+    one = outline(configs=1, replicates=1, runs=1)
+    assert next(outline_lines("An epidemic", one)) == "sweep of An epidemic (sir): 1 config x 1 replicate = 1 run"
+    assert repr(one).startswith("<SweepOutline of 'sir': 1 run, ")
+    assert str(hw.MissingRuns(1, (3,))) == "1 run of the plan is missing: 3; resume the merged folder to run it"
+
+
 def test_an_outline_of_a_sampled_design_names_its_seed() -> None:
     factors = (hw.PlannedFactor("rate", "0, 0.3, 0.6, 0.9"), hw.PlannedFactor("action.seed", "1 to 9"))
     block = PlannedBlock(design=DesignKind.LHS, first_config=0, config_count=1, design_seed=5, factors=factors)

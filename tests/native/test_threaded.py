@@ -236,7 +236,7 @@ hw.run_spec(entry, spec, output=hw.DirectoryOutput(sys.argv[1]), progress=listen
     assert process.returncode == 1
     out = str(tmp_path / "out")
     how = f"go on with hw.resume_directory(entry, {out!r}) or `henad resume {out}`"
-    assert f"SweepInterruptedError: the sweep was interrupted; 0 of its 1 runs are kept in {out}; {how}" in errors
+    assert f"SweepInterruptedError: the sweep was interrupted; 0 of 1 run are kept in {out}; {how}" in errors
     assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()
     assert (tmp_path / "out" / "summary.csv").exists()
 

@@ -212,7 +212,7 @@ def test_what_only_names_a_value_changes_nothing_of_it() -> None:
 
 def test_a_call_that_is_not_there_is_refused_with_those_that_are() -> None:
     assert refused("batch_run(M, {'offset': [1]})", "batch_run#2") == [
-        "run.py, top level: no call 'batch_run#2'; allowed: 'batch_run#1' in line 1; name one of them"
+        "run.py: no call 'batch_run#2'; allowed: 'batch_run#1' in line 1; name one of them"
     ]
 
 

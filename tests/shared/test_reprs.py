@@ -30,7 +30,7 @@ def test_a_record_and_what_is_in_it(record: hw.SweepRecord) -> None:
     said = f"complete: 4 runs in memory, 2 ok, 0 non-finite, 2 failed, {report.elapsed:.1f} s"
     assert repr(report) == f"<SweepReport {said}>"
     assert repr(record) == f"<SweepRecord of <SweepReport {said}>, 4 files of {size} bytes>"
-    assert repr(record.manifest) == "<Manifest of 'toy': complete, 4 runs planned, shard 0/1, 1 sessions>"
+    assert repr(record.manifest) == "<Manifest of 'toy': complete, 4 runs planned, shard 0/1, 1 session>"
     assert repr(report.outline) == "<SweepOutline of 'toy': 4 runs, 0 kept, 4 to run, 0 warnings>"
     assert repr(hw.Finished(record)) == f"Finished(record={record!r})"
 
@@ -64,8 +64,8 @@ def large() -> dict[str, Any]:
     levels = hw.ValueLevels(values=tuple(range(100_000)))
     factor = hw.FactorSpec(param="value", levels=levels)
     return {
-        "<Plan of 'toy': 1 configs x 1000000 replicates = 1000000 runs>": plan,
-        "<ConfigSequence of 1 configs>": plan.configs,
+        "<Plan of 'toy': 1 config x 1000000 replicates = 1000000 runs>": plan,
+        "<ConfigSequence of 1 config>": plan.configs,
         "<LoadedSpec of 'toy' from large.toml: 0 blocks>": LARGE,
         f"<SpecSource in memory: {len(LARGE.source.toml or '')} letters, 0 tables>": LARGE.source,
         "<ModelSet: toy>": hw.ModelSet([TOY]),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from henad_web.channel import SweepPhase
+from henad_web.errors import counted
 from henad_web.output.record import SweepEnd
 from henad_web.results.commands import henad_command
 
@@ -35,11 +36,6 @@ MANY_SERIES_ROWS = 10_000_000
 """Expected rows of series.csv from which the outline warns."""
 
 _LABEL_WIDTH = 14
-
-
-def counted(count: int, noun: str) -> str:
-    """Return ``1 run`` or ``2 runs``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def duration_text(seconds: float) -> str:
