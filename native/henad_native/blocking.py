@@ -66,17 +66,17 @@ def _kept_text(record: SweepRecord) -> str:
     if record.manifest is None:
         return "nothing was written; start it again"
     place, rows = report.output_dir, report.counts.rows
+    asked = counted(report.outline.skipped + report.outline.pending, "run")
     if place is None:
-        how = "hw.SweepRun.resume_files(entry, error.record.files) goes on"
-        return f"{rows} of its runs are kept in the files of this error's record; {how}"
+        how = "go on with hw.SweepRun.resume_files(entry, error.record.files)"
+        return f"{rows} of {asked} are kept in the files of this error's record; {how}"
     if record.files is not None:  # it was to overwrite results, and had none of its own to do it with
         return f"no run was finished, and {place} keeps the results it had"
     if report.end == SweepEnd.COMPLETE:
         return f"all of its {rows} runs were written to {place} by then"
-    asked = report.outline.skipped + report.outline.pending
     command = henad_command("resume", place, models=models_named(record.manifest))
     how = f"go on with hw.resume_directory(entry, {place!r}) or `{command}`"
-    return f"{rows} of {counted(asked, 'run')} are kept in {place}; {how}"
+    return f"{rows} of {asked} are kept in {place}; {how}"
 
 
 def _waking(woken: threading.Event, then: Callable[[], None] | None) -> Callable[[], None]:

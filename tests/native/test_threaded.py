@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
+from henad_native.blocking import STOPPED_AT_ONCE
 from henad_native.threaded import ThreadedRunner
 from henad_web.model.params import ParamValue
 from henad_web.targets import PumpedTarget, current
+from tests.native.cli_models import TOYS
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Divides, Toy, entry_of, toy_spec
 
@@ -239,6 +241,25 @@ hw.run_spec(entry, spec, output=hw.DirectoryOutput(sys.argv[1]), progress=listen
     assert f"SweepInterruptedError: the sweep was interrupted; 0 of 1 run are kept in {out}; {how}" in errors
     assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()
     assert (tmp_path / "out" / "summary.csv").exists()
+
+
+def endless_spec(model: str) -> hw.SweepSpec:
+    return hw.SweepSpec(model=model, run=hw.RunSettings(steps=2**40), measure=hw.MeasureSettings(series_every=0))
+
+
+def test_an_interrupt_of_a_sweep_in_memory_says_where_its_files_are() -> None:
+    with pytest.raises(hw.SweepInterruptedError) as caught:
+        hw.run_spec(TOYS["presses_ctrl_c"], endless_spec("presses_ctrl_c"))
+    how = "go on with hw.SweepRun.resume_files(entry, error.record.files)"
+    assert caught.value.kept == f"0 of 1 run are kept in the files of this error's record; {how}"
+    assert isinstance(caught.value.record, hw.SweepRecord)
+    assert caught.value.record.files is not None
+
+
+def test_a_second_interrupt_of_a_blocking_run_is_raised_with_a_note() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        hw.run_spec(TOYS["presses_ctrl_c_twice"], endless_spec("presses_ctrl_c_twice"))
+    assert caught.value.__notes__ == [STOPPED_AT_ONCE]
 
 
 def test_a_program_that_ends_writes_the_files_of_its_sweeps(tmp_path: Path) -> None:
