@@ -40,6 +40,7 @@ def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place,
         except ParamError as error:
             wrong = f"parameter '{param.id if param else name}': {error.wrong}"
             problems.add(place, name, wrong, came=error.came, allowed=error.allowed, hint=error.hint)
+            continue
         found.append(plain)
     if not values:
         problems.add(place, name, "no levels", came="[]", allowed="at least one value")
