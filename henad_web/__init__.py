@@ -48,11 +48,10 @@ from henad_web.errors import (
     UnknownModelError,
     UsageError,
 )
-from henad_web.explore.freezing import freeze
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
 from henad_web.explore.plan import Config, Plan, PlannedBlock
 from henad_web.explore.plan_remarks import PlannedFactor
-from henad_web.explore.plan_table import plan_columns, plan_table
+from henad_web.explore.plan_table import freeze, plan_columns, plan_table
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import (
     ActionSpec,
@@ -94,14 +93,11 @@ from henad_web.explore.warnings import (
     StopsAtStart,
 )
 from henad_web.handle import SweepProgress, SweepRun
-from henad_web.model.actions import Action
-from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
+from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
 from henad_web.model.params import Param, boolean, choice, f32, f64, i64, text, u32
-from henad_web.model.registry import ModelSet
-from henad_web.model.schema import ModelSchema
+from henad_web.model.schema import Action, ModelSchema, Stat
 from henad_web.model.state import ModelState
-from henad_web.model.stats import Stat
 from henad_web.models import example_models
 from henad_web.output.masking import masked
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport

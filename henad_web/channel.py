@@ -21,8 +21,8 @@ from henad_web.resume.merging import MissingRuns
 from henad_web.resume.provenance import ProvenanceWarning
 
 if TYPE_CHECKING:
+    from henad_web.run.control import Clock
     from henad_web.run.outline import SweepOutline
-    from henad_web.run.pause_clock import Clock
 
 __all__ = [
     "Counters",

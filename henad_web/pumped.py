@@ -12,9 +12,8 @@ from numbers import Real
 
 from henad_web.errors import UsageError
 from henad_web.explore.numbers import whole_text
-from henad_web.run.answers import IDLE, After, Answer, Idle
+from henad_web.run.control import IDLE, After, Answer, Clock, Idle
 from henad_web.run.lanes import RunView
-from henad_web.run.pause_clock import Clock
 from henad_web.sweep import Sweep
 
 __all__ = ["FRAME_BUDGET_S", "PumpedRunner", "check_frame"]

@@ -20,7 +20,7 @@ from henad_web.results.recorded import RecordedResults
 from henad_web.targets import current
 
 if TYPE_CHECKING:
-    from henad_web.model.registry import ModelsGiven
+    from henad_web.model.entry import ModelsGiven
     from henad_web.results.verifying import VerifyReport
     from henad_web.targets import Target
 

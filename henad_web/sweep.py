@@ -20,7 +20,7 @@ from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
 from henad_web.resume.provenance import build_warnings
 from henad_web.resume.resumption import continued_manifest
-from henad_web.run.answers import IDLE, NOW, Answer
+from henad_web.run.control import IDLE, NOW, Answer
 from henad_web.run.lanes import (
     CommandAcknowledged,
     DeviceLost,
@@ -33,11 +33,9 @@ from henad_web.run.lanes import (
     RunView,
 )
 from henad_web.run.options import OnFull
-from henad_web.run.ordering import ordered_run_ids
 from henad_web.run.outline import SweepOutline, make_outline
 from henad_web.run.probe import Probe, ProbeReport
-from henad_web.run.reorder import ReorderBuffer
-from henad_web.run.requests import RunRequest
+from henad_web.run.requests import ReorderBuffer, RunRequest, ordered_run_ids
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
@@ -47,10 +45,9 @@ if TYPE_CHECKING:
     from henad_web.output.store import FileStore
     from henad_web.resume.kept_runs import KeptRuns
     from henad_web.run.active_runs import ActiveRuns, RunWatch
-    from henad_web.run.control import SweepControl
+    from henad_web.run.control import Clock, SweepControl
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
-    from henad_web.run.pause_clock import Clock
 
 __all__ = ["Surroundings", "Sweep"]
 

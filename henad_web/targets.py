@@ -32,9 +32,9 @@ from henad_web.model.entry import Backend
 from henad_web.output.manifest import RuntimeRecord
 from henad_web.output.store import DirectoryOutput, FileStore, MemoryStore, OutputPlace
 from henad_web.pumped import PumpedRunner
+from henad_web.run.control import Clock
 from henad_web.run.lanes import InProcessLane, Lanes, RunView
 from henad_web.run.layout import ExecutionLayout, MachineResources
-from henad_web.run.pause_clock import Clock
 from henad_web.run.slices import FRAME_SLICE_TARGET_S
 from henad_web.sweep import Surroundings, Sweep
 
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from henad_web.channel import SweepWarning
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.spec import SweepSpec
-    from henad_web.model.entry import ModelEntry
-    from henad_web.model.registry import ModelsGiven
+    from henad_web.model.entry import ModelEntry, ModelsGiven
     from henad_web.output.record import SweepRecord
     from henad_web.results.verifying import VerifyReport
     from henad_web.resume.merging import MergeReport

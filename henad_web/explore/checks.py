@@ -19,8 +19,7 @@ from henad_web.explore.reducers import KIND_FORMS, parse_kind
 from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpec
 from henad_web.explore.where import WhereError
 from henad_web.model.params import ParamValue
-from henad_web.model.schema import ModelSchema
-from henad_web.model.stats import name_problem
+from henad_web.model.schema import ModelSchema, name_problem
 
 __all__ = [
     "MAX_TIMEOUT_S",

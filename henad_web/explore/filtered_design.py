@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from henad_web.explore.designs import CHUNK, Column, Design, Row, TableLevels
 from henad_web.explore.factors import Target
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
-from henad_web.explore.numbers import EXACT_LIMIT
-from henad_web.explore.shown_numbers import shown_number, shown_numbers
+from henad_web.explore.numbers import EXACT_LIMIT, shown_number, shown_numbers
 from henad_web.explore.where_filter import Values, Where
 from henad_web.model.params import ParamValue
 

@@ -19,12 +19,11 @@ from henad_web.explore.plan import Plan
 from henad_web.explore.positions import Positions
 from henad_web.explore.spec import ExecutionSettings, SweepSpec
 from henad_web.explore.spec_check import plan_or_problems
-from henad_web.explore.spec_document import spec_document, spec_to_json, spec_to_toml
-from henad_web.explore.spec_hash import spec_hash
+from henad_web.explore.spec_document import spec_document, spec_hash, spec_to_json, spec_to_toml
 from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
 from henad_web.explore.spec_text import SpecFormat, format_of, normalized, read_document
+from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.fnv import fnv1a64
-from henad_web.model.registry import ModelSet, ModelsGiven
 
 __all__ = [
     "LoadedSpec",

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from henad_web.errors import ParamError
 from henad_web.explore.designs import TableLevels
 from henad_web.explore.factors import Target
-from henad_web.explore.roundings import EXACT_DIGITS, rounded_among
-from henad_web.explore.shown_numbers import shown_numbers
-from henad_web.explore.warnings import RoundedValue
+from henad_web.explore.numbers import shown_numbers
+from henad_web.explore.warnings import EXACT_DIGITS, RoundedValue, rounded_among
 from henad_web.model.params import ParamValue
 
 __all__ = ["ColumnReader"]

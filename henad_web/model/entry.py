@@ -1,4 +1,4 @@
-"""How a model is declared: its description, its metadata and the function that builds it."""
+"""How a model is declared (its description, its metadata and the function that builds it), and sets of models by id."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from henad_web.errors import ModelDefinitionError, ParamError
-from henad_web.model.actions import Action
+from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError, UsageError
 from henad_web.model.params import Param, ParamValue
-from henad_web.model.schema import ModelSchema
+from henad_web.model.schema import LONGEST_NAME, Action, ModelSchema, Rgb, Stat, name_problem
 from henad_web.model.state import ModelState
-from henad_web.model.stats import LONGEST_NAME, Rgb, Stat, name_problem
 
-__all__ = ["Backend", "Factory", "ModelEntry", "ModelMetadata", "Topology"]
+__all__ = [
+    "Backend",
+    "Factory",
+    "ModelEntry",
+    "ModelMetadata",
+    "ModelSet",
+    "ModelsGiven",
+    "Topology",
+]
 
 Factory = Callable[[Mapping[str, ParamValue], int | None], ModelState]
 """Builds a model from a canonical value for each parameter and a seed, 0 to 2^64 - 1, or None."""
@@ -213,3 +219,75 @@ def _cut(name: str) -> str:
 
 
 _LONGEST_SHOWN = 40
+
+
+class ModelSet(Mapping[str, ModelEntry]):
+    """Entries by id, in the order they were inserted.
+
+    Raises:
+        ModelDefinitionError: Two entries have one id.
+    """
+
+    def __init__(self, entries: Iterable[ModelEntry] = ()) -> None:
+        self._entries: dict[str, ModelEntry] = {}
+        for entry in entries:
+            self.insert(entry)
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<ModelSet: {', '.join(self._entries) or 'empty'}>"
+
+    @classmethod
+    def of(cls, models: ModelsGiven | Iterable[ModelEntry]) -> ModelSet:
+        """Return the set that `models` is, or one of what it holds: an entry, entries, or entries by id.
+
+        Raises:
+            UsageError: It is none of these.
+            ModelDefinitionError: Two entries have one id.
+        """
+        if isinstance(models, ModelSet):
+            return models
+        if isinstance(models, ModelEntry):
+            return cls([models])
+        entries = models.values() if isinstance(models, Mapping) else models
+        found = list(entries) if isinstance(entries, Iterable) else [entries]
+        wrong = next((entry for entry in found if not isinstance(entry, ModelEntry)), None)
+        if wrong is not None:
+            raise UsageError(f"models is {models!r}; allowed: a ModelSet, a ModelEntry, or several of them")
+        return cls(found)
+
+    def insert(self, entry: ModelEntry) -> None:
+        """Add `entry` at the end.
+
+        Raises:
+            ModelDefinitionError: It is no entry, or the set holds one of that id.
+        """
+        if not isinstance(entry, ModelEntry):
+            raise ModelDefinitionError(f"{entry!r} is no ModelEntry; a model set holds nothing else")
+        if entry.id in self._entries:
+            raise ModelDefinitionError(f"the set already holds a model '{entry.id}'; give the new one another id")
+        self._entries[entry.id] = entry
+
+    def lookup(self, id: str) -> ModelEntry:
+        """Return the entry `id`.
+
+        Raises:
+            UnknownModelError: The set does not hold it; the message names a near miss.
+        """
+        entry = self._entries.get(id)
+        if entry is None:
+            raise UnknownModelError(id, self._entries)
+        return entry
+
+    def __getitem__(self, id: str) -> ModelEntry:
+        return self._entries[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+ModelsGiven = ModelSet | ModelEntry | Mapping[str, ModelEntry]
+"""What stands for a set wherever one is asked for; `ModelSet.of` makes one of it."""

@@ -1,19 +1,126 @@
-"""What a model looks like from outside: its parameters, statistics and actions, and the hash that names that shape."""
+"""What a model looks like from outside: parameters, statistics and actions, and the hash that names that shape.
+
+An action at tick 0 fires before the first step; a later one right after the step that reaches its tick, before the
+sample of that tick. One past the last tick never fires.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from henad_web.errors import ParamError, near_miss
-from henad_web.model.actions import Action
 from henad_web.model.decimals import f32_text
 from henad_web.model.fnv import KIND_TAGS, Fnv1a64
 from henad_web.model.params import Param, ParamKind, ParamValue
-from henad_web.model.stats import Stat
 
-__all__ = ["ModelSchema"]
+__all__ = [
+    "Action",
+    "LONGEST_NAME",
+    "ModelSchema",
+    "Rgb",
+    "Rgba",
+    "Schedule",
+    "ScheduledAction",
+    "Stat",
+    "are_declared",
+    "name_problem",
+    "schedule_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that can be done to a running model.
+
+    Attributes:
+        id: Name in specs.
+        label: Name shown to people.
+    """
+
+    id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledAction:
+    """One firing of an action.
+
+    Attributes:
+        tick: Tick it is due at, from 0.
+        id: Id of the action.
+        name: Name of this firing in the spec; the action's id unless the spec gives one.
+    """
+
+    tick: int
+    id: str
+    name: str
+
+
+Schedule = tuple[ScheduledAction, ...]
+"""Actions of one run by tick; those of one tick in the order they were given."""
+
+
+def schedule_of(actions: Iterable[ScheduledAction]) -> Schedule:
+    """Return `actions` sorted by tick, those of one tick in the order given."""
+    return tuple(sorted(actions, key=lambda action: action.tick))
+
+
+LONGEST_NAME = 200
+"""Letters of the longest name of a statistic, an option or an action: a table's column, read by people."""
+
+Rgb = tuple[int, int, int]
+Rgba = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """One statistic.
+
+    Attributes:
+        label: Name of its column.
+        color: Red, green, blue and opacity, each 0 to 255.
+    """
+
+    label: str
+    color: Rgba
+
+
+def name_problem(name: str) -> str | None:
+    """Return what is wrong with `name` as the name of a column, an option or an action; None when nothing is.
+
+    Line feeds and tabs are allowed, since tables quote them; other control characters and halves of surrogate pairs
+    are not.
+    """
+    if len(name) > LONGEST_NAME:
+        return f"has {len(name)} characters; allowed: up to {LONGEST_NAME}"
+    for character in name:
+        if unicodedata.category(character) in _UNUSABLE and character not in "\n\t":
+            return f"holds the character U+{ord(character):04X}; allowed: letters, signs, spaces, line feeds and tabs"
+    return None
+
+
+_UNUSABLE = ("Cc", "Cs")
+"""Unicode's categories of control characters and of halves of surrogate pairs."""
+
+
+def are_declared(columns: Iterable[object], labels: Sequence[str]) -> bool:
+    """Return whether `columns` are those of the statistics declared as `labels`, in any order.
+
+    A statistic of several columns, such as a vector, calls each of them its label, a point and more.
+    """
+    found: set[str] = set()
+    for column in columns:
+        if not isinstance(column, str) or name_problem(column) is not None:
+            return False
+        owner = next((label for label in labels if column == label), None)
+        owner = owner or next((label for label in labels if column.startswith(f"{label}.")), None)
+        if owner is None:
+            return False
+        found.add(owner)
+    return len(found) == len(labels)
 
 
 @dataclass(frozen=True, kw_only=True)

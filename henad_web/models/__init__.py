@@ -1,6 +1,6 @@
 """The models that come with the package, one module each."""
 
-from henad_web.model.registry import ModelSet
+from henad_web.model.entry import ModelSet
 from henad_web.models.game_of_life import GAME_OF_LIFE
 from henad_web.models.sir import SIR
 

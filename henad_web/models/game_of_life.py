@@ -7,12 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params, grid_start, row_jobs
 from henad_web.model.params import Apply, ParamValue, f32
-from henad_web.model.stats import Stat
-from henad_web.models.life_layouts import LifeLayout, life_layout
+from henad_web.model.schema import Action, Stat
+from henad_web.models.life_lanes import LifeLayout, life_layout
 from henad_web.randomness import action_state, stream_bits, threshold
 
 __all__ = ["GAME_OF_LIFE", "GameOfLife"]

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params, grid_start, row_jobs
 from henad_web.model.params import Apply, Format, ParamValue, f32
-from henad_web.model.stats import Stat
+from henad_web.model.schema import Action, Stat
 from henad_web.models.sir_cells import ILL, SirCells
 from henad_web.randomness import (
     action_state,

@@ -19,8 +19,8 @@ from henad_web.errors import counted
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import Shard
-from henad_web.model.actions import Schedule, ScheduledAction, schedule_of
-from henad_web.model.registry import ModelSet, ModelsGiven
+from henad_web.model.entry import ModelSet, ModelsGiven
+from henad_web.model.schema import Schedule, ScheduledAction, schedule_of
 from henad_web.models import example_models
 from henad_web.output.manifest import Manifest, ManifestStatus
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY

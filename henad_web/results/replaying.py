@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from henad_web.errors import UsageError, near_miss
-from henad_web.model.actions import Schedule
+from henad_web.model.schema import Schedule
 
 if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from henad_web.errors import ModelMismatchError
-from henad_web.explore.plan_hash import run_keys
+from henad_web.explore.hashes import run_keys
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.manifest import Manifest

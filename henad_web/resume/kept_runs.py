@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.explore.hashes import run_keys
 from henad_web.explore.outcomes import RunStatus
-from henad_web.explore.plan_hash import run_keys
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.table_index import STATUSES, SeriesCadence, recorded_indexes

@@ -1,14 +1,86 @@
-"""The switch of a sweep: pause, resume, abort.
+"""How a sweep is driven: pause, resume and abort, the time without pauses, and what a pump answers.
 
-The host sets it, lanes read it between two slices; it never blocks. An abort is final. Safe to use from several
-threads without a lock: each of its two flags is written whole, and the abort flag only ever rises.
+The host sets the switch, lanes read it between two slices; it never blocks. An abort is final. Safe to use from several
+threads without a lock: each of its two flags is written whole, and the abort flag only ever rises; the clock's state is
+one reference swapped whole.
 """
 
 from __future__ import annotations
 
-from henad_web.run.pause_clock import Clock, PauseClock
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-__all__ = ["SweepControl"]
+__all__ = [
+    "After",
+    "Answer",
+    "Clock",
+    "IDLE",
+    "Idle",
+    "NOW",
+    "Now",
+    "PauseClock",
+    "SweepControl",
+]
+
+Clock = Callable[[], float]
+"""A monotonic clock, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    start: float
+    paused_since: float | None = None
+    paused_total: float = 0.0
+
+
+class PauseClock:
+    """Counts the seconds between its making and a moment, without those spent paused."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._stretch = _Stretch(start=clock())
+
+    def pause(self) -> None:
+        """Stop counting; a pause inside a pause changes nothing."""
+        if self._stretch.paused_since is None:
+            self._stretch = replace(self._stretch, paused_since=self._clock())
+
+    def resume(self) -> None:
+        """Go on counting; does nothing unless paused."""
+        stretch = self._stretch
+        if stretch.paused_since is not None:
+            paused = max(self._clock() - stretch.paused_since, 0.0)
+            self._stretch = _Stretch(stretch.start, None, stretch.paused_total + paused)
+
+    def elapsed(self, at: float | None = None) -> float:
+        """Return the seconds run up to `at` (a reading of the same clock, now when None), never below 0."""
+        stretch = self._stretch
+        now = self._clock() if at is None else at
+        end = now if stretch.paused_since is None else min(now, stretch.paused_since)
+        return max(end - stretch.start - stretch.paused_total, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """More work is waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """Nothing to do until `seconds` have passed."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing to do until a command or a lane's report."""
+
+
+Answer = Now | After | Idle
+
+NOW = Now()
+IDLE = Idle()
 
 
 class SweepControl:

@@ -18,10 +18,10 @@ from henad_web.run.building import build_state
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
-    from henad_web.model.actions import Schedule
     from henad_web.model.entry import ModelEntry
+    from henad_web.model.schema import Schedule
     from henad_web.model.state import ModelState
-    from henad_web.run.pause_clock import Clock
+    from henad_web.run.control import Clock
     from henad_web.run.requests import RunRequest
 
 __all__ = ["RunCursor", "RunStage"]

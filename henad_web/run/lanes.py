@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.model.entry import ModelEntry
     from henad_web.model.state import ModelState
-    from henad_web.run.pause_clock import Clock
+    from henad_web.run.control import Clock
     from henad_web.run.requests import RunRequest
 
 __all__ = [

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
+    from henad_web.run.control import Clock
     from henad_web.run.outline import SweepOutline
-    from henad_web.run.pause_clock import Clock
 
 __all__ = ["Pilot", "pilot_run"]
 

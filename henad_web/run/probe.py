@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from henad_web.errors import ProbeError, StateValueError
 from henad_web.model.faults import Blame, Fault, Phase
+from henad_web.model.schema import are_declared
 from henad_web.model.state import checked_count
-from henad_web.model.stats import are_declared
 from henad_web.run.building import build_state
 
 if TYPE_CHECKING:

@@ -22,18 +22,17 @@ from henad_web.errors import LockedError, UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.spec import SweepSpec
 from henad_web.handle import SweepProgress, SweepRun
-from henad_web.model.entry import ModelEntry
-from henad_web.model.registry import ModelsGiven
+from henad_web.model.entry import ModelEntry, ModelsGiven
 from henad_web.output.names import MANIFEST
 from henad_web.output.record import SweepRecord
 from henad_web.output.store import DirectoryOutput, FileStore, MemoryStore, OutputPlace
 from henad_web.result_set import ResultSet
 from henad_web.results.verifying import VerifyReport, verify_results
 from henad_web.resume.merging import MergeContext, MergeReport, merge_shards
+from henad_web.run.control import Clock
 from henad_web.run.lanes import InProcessLane, Lanes
 from henad_web.run.layout import ExecutionLayout, MachineResources
 from henad_web.run.options import SweepRunOptions
-from henad_web.run.pause_clock import Clock
 from henad_web.run.slices import NATIVE_SLICE_TARGET_S
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import Runner, runtime_here

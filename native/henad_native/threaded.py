@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from henad_web.errors import ThreadStartError, UsageError
 from henad_web.pumped import check_frame
-from henad_web.run.answers import After, Answer, Idle
+from henad_web.run.control import After, Answer, Idle
 from henad_web.run.lanes import RunView
 from henad_web.sweep import Sweep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from henad_web.model.registry import ModelSet
+from henad_web.model.entry import ModelSet
 from tests.shared.toy_models import Divides, Inverse, Toy, entry_of
 
 

@@ -15,8 +15,8 @@ from types import CodeType
 import pytest
 
 from henad_native.site import SiteError, SiteReport, build_site, cache_folder
+from henad_native.site.build import with_preloads
 from henad_native.site.bytecode import compiled_zip
-from henad_native.site.preload import with_preloads
 from henad_native.site.wheel import deterministic_zip, package_wheel
 
 

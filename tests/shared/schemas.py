@@ -16,10 +16,8 @@ from henad_web.explore.spec import (
     SweepSpec,
     ValueLevels,
 )
-from henad_web.model.actions import Action
 from henad_web.model.params import boolean, choice, f32, u32
-from henad_web.model.schema import ModelSchema
-from henad_web.model.stats import Stat
+from henad_web.model.schema import Action, ModelSchema, Stat
 
 GREY = (128, 128, 128, 255)
 

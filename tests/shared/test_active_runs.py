@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.reorder import ReorderBuffer
+from henad_web.run.requests import ReorderBuffer
 
 
 def planned(run_id: int) -> PlannedRun:

@@ -17,7 +17,7 @@ from henad_web.explore.spec import RunSettings, StopExpression, StopSpec, SweepS
 from henad_web.explore.spec_file import parse_spec, spec_to_json, spec_to_toml
 from henad_web.explore.where import WhereError
 from henad_web.model.fnv import Fnv1a64
-from henad_web.model.stats import Stat
+from henad_web.model.schema import Stat
 from tests.shared.schemas import GREY, SCHEMA, only_problem, plan_of
 
 LABELS = ("a", "b", "Mean age", "Drift", "and", "x < 1")

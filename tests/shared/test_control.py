@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from henad_web.run.control import SweepControl
-from henad_web.run.pause_clock import PauseClock
+from henad_web.run.control import PauseClock, SweepControl
 from tests.shared.hosts import ManualClock
 
 

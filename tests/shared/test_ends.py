@@ -20,8 +20,7 @@ from henad_web.model.params import ParamValue
 from henad_web.output.store import MemoryStore
 from henad_web.output.summary import PIECE_CELLS, summary_table
 from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.answers import IDLE, NOW
-from henad_web.run.control import SweepControl
+from henad_web.run.control import IDLE, NOW, SweepControl
 from henad_web.run.lanes import DeviceLost
 from henad_web.run.probe import Probe
 from henad_web.sweep import Sweep

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 import henad_web as hw
 from henad_web.errors import ModelDefinitionError
-from henad_web.model.actions import Action
 from henad_web.model.params import choice
-from henad_web.model.stats import Stat
+from henad_web.model.schema import Action, Stat
 from henad_web.results.verifying import verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host

@@ -19,9 +19,9 @@ from henad_web.explore.spec import (
     ValueLevels,
 )
 from henad_web.explore.spec_file import parse_spec
+from henad_web.importers.behavior_space import parse_literal, stepped_values
 from henad_web.importers.imported import ImportedSpec
 from henad_web.importers.importing import ImportOptions, import_spec
-from henad_web.importers.netlogo_values import parse_literal, stepped_values
 from tests.shared.schemas import SCHEMA
 
 

@@ -12,8 +12,7 @@ import henad_web as hw
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.models.life_bytes import ByteLife
-from henad_web.models.life_lanes import LaneLife, lanes_of
-from henad_web.models.life_layouts import LifeLayout, life_layout
+from henad_web.models.life_lanes import LaneLife, LifeLayout, lanes_of, life_layout
 
 ENTRY = example_models()["game_of_life"]
 SLOW = settings(max_examples=40)

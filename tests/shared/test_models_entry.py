@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError
-from henad_web.model.actions import Action
-from henad_web.model.entry import ModelEntry
+from henad_web.model.entry import ModelEntry, ModelSet
 from henad_web.model.params import ParamValue
-from henad_web.model.registry import ModelSet
+from henad_web.model.schema import Action, Stat
 from henad_web.model.state import ModelState
-from henad_web.model.stats import Stat
 from henad_web.models import example_models
 
 SIR = example_models()["sir"]

@@ -22,8 +22,7 @@ from henad_web.explore.spec import (
     SweepSpec,
 )
 from henad_web.model.params import f32
-from henad_web.model.schema import ModelSchema
-from henad_web.model.stats import Stat
+from henad_web.model.schema import ModelSchema, Stat
 from tests.shared.schemas import (
     ALL,
     GREY,

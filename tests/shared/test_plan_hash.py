@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore import plan_hash
-from henad_web.explore.hashes import plan_head, write_config
+from henad_web.explore import hashes
+from henad_web.explore.hashes import plan_head, run_keys, write_config
 from henad_web.explore.plan import Plan
-from henad_web.explore.plan_hash import run_keys
 from henad_web.explore.spec import BlockSpec, RunSettings, SeedScheme, SeedSettings
 from henad_web.model.fnv import FNV_BASIS, FNV_PRIME, fnv1a64, fold_rows
 from tests.shared import wide_values
@@ -38,7 +37,7 @@ def plain_hash(plan: Plan) -> str:
 @given(BLOCKS, st.integers(1, 700), st.integers(1, 5))
 def test_the_hash_is_that_of_the_plain_definition(blocks: tuple[BlockSpec, ...], piece: int, few: int) -> None:
     plan = study(*blocks)
-    with mock.patch.multiple(plan_hash, _PIECE_BYTES=piece, _FEW_LEVELS=few):
+    with mock.patch.multiple(hashes, _PIECE_BYTES=piece, _FEW_LEVELS=few):
         assert plan.plan_hash == plain_hash(plan)
 
 
@@ -81,7 +80,7 @@ def test_the_keys_of_runs_are_those_of_each_in_any_order(
 ) -> None:
     plan = study(*blocks)
     run_ids = data.draw(st.lists(st.integers(0, plan.run_count - 1), max_size=20)) if plan.run_count else []
-    with mock.patch.multiple(plan_hash, _PIECE_BYTES=piece, _FEW_LEVELS=few):
+    with mock.patch.multiple(hashes, _PIECE_BYTES=piece, _FEW_LEVELS=few):
         assert run_keys(plan, np.array(run_ids, np.int64)).tolist() == plain_keys(plan, run_ids)
 
 
@@ -127,12 +126,12 @@ def test_rows_fold_like_their_bytes(value: int, rows: list[list[int]], data: st.
 
 def test_the_shares_of_a_hash_in_the_making_rise_to_one_and_the_hash_is_kept() -> None:
     plan, whole = plan_of(*MANY), plan_of(*MANY)
-    with mock.patch.object(plan_hash, "_PIECE_BYTES", 4096):
+    with mock.patch.object(hashes, "_PIECE_BYTES", 4096):
         shares = list(plan.hashing())
     assert len(shares) > 50
     assert shares == sorted(set(shares))
     assert 0 < shares[0] < shares[-1] == 1
-    with mock.patch.object(plan_hash, "fold_rows", side_effect=AssertionError("hashed again")):
+    with mock.patch.object(hashes, "fold_rows", side_effect=AssertionError("hashed again")):
         assert (plan.plan_hash, list(plan.hashing())) == (plain_hash(whole), [1.0])
 
 
@@ -150,7 +149,7 @@ def test_a_piece_takes_a_bounded_number_of_configs() -> None:
         sizes.append(rows.size)
         return fold_rows(value, rows, taken)
 
-    with mock.patch.object(plan_hash, "fold_rows", folded):
+    with mock.patch.object(hashes, "fold_rows", folded):
         assert len(list(plan.hashing())) == len(sizes)
     assert max(sizes) <= 1 << 17 < sum(sizes)
 
@@ -201,5 +200,5 @@ factors = [
 @pytest.mark.parametrize("piece", [1, 300, 1 << 17])
 def test_values_of_every_width_hash_like_the_plain_definition(piece: int) -> None:
     plan = wide_values.plan_of(WIDE)
-    with mock.patch.object(plan_hash, "_PIECE_BYTES", piece):
+    with mock.patch.object(hashes, "_PIECE_BYTES", piece):
         assert plan.plan_hash == plain_hash(plan)

@@ -11,8 +11,7 @@ from henad_web.channel import SweepChannel
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import FRAME_BUDGET_S, PumpedRunner
 from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.answers import IDLE, NOW, After, Answer
-from henad_web.run.control import SweepControl
+from henad_web.run.control import IDLE, NOW, After, Answer, SweepControl
 from henad_web.sweep import Sweep
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock

@@ -7,11 +7,9 @@ from dataclasses import replace
 import pytest
 
 from henad_web.errors import ParamError
-from henad_web.model.actions import Action, ScheduledAction, schedule_of
 from henad_web.model.fnv import Fnv1a64, fnv1a64
 from henad_web.model.params import Apply, Format, Param, boolean, choice, f32, u32
-from henad_web.model.schema import ModelSchema
-from henad_web.model.stats import Stat
+from henad_web.model.schema import Action, ModelSchema, ScheduledAction, Stat, schedule_of
 from henad_web.models import example_models
 
 PARAMS = (

@@ -11,8 +11,8 @@ import pytest
 import henad_web as hw
 from henad_web.errors import Problem, SpecError
 from henad_web.explore.spec import ExecutionSettings, RunSettings, SeedSettings, StopSpec, SweepSpec
+from henad_web.explore.spec_document import canonical_text
 from henad_web.explore.spec_file import load_spec, parse_spec, spec_hash, spec_to_json, spec_to_toml
-from henad_web.explore.spec_hash import canonical_text
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 

@@ -12,8 +12,7 @@ from henad_web.explore.measure import MeasurePlan
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import PumpedRunner
 from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.answers import IDLE, NOW
-from henad_web.run.control import SweepControl
+from henad_web.run.control import IDLE, NOW, SweepControl
 from henad_web.run.lanes import (
     CommandAcknowledged,
     InProcessLane,

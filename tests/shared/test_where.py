@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from henad_web.explore.numbers import shown_numbers
 from henad_web.explore.plan import Plan
-from henad_web.explore.shown_numbers import shown_numbers
 from henad_web.explore.spec import ActionSpec, BlockSpec, RunSettings
 from henad_web.explore.warnings import ActionAfterEnd
 from henad_web.explore.where import MAX_DEPTH, WhereError, parse_where

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import henad_web as hw
-from henad_web.model.actions import Action
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, Topology
 from henad_web.model.faults import RefusedBuild
 from henad_web.model.params import Param, ParamValue, u32
-from henad_web.model.stats import Stat
+from henad_web.model.schema import Action, Stat
 
 GREY = (128, 128, 128, 255)
 

@@ -13,15 +13,12 @@ from henad_native.cli import STOPPED_LINE
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.importing import import_command
-from henad_native.cli.merging import merge_command
 from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.planning import plan_command
-from henad_native.cli.resuming import resume_command
+from henad_native.cli.resuming import merge_command, resume_command, verify_command
 from henad_native.cli.running import run_command
-from henad_native.cli.schemas import schema_command
-from henad_native.cli.showing import models_command
+from henad_native.cli.showing import models_command, schema_command
 from henad_native.cli.streams import Streams, standard_streams
-from henad_native.cli.verifying import verify_command
 from henad_web.errors import HenadError, UnknownModelError
 from henad_web.version import VERSION
 

@@ -1,4 +1,4 @@
-"""`henad resume`: a folder of results, or a zip of one, gone on with by its own spec."""
+"""`henad resume`, `verify` and `merge`: what is done with folders of results, or zips of them, that are there."""
 
 from __future__ import annotations
 
@@ -9,17 +9,53 @@ import typer
 
 import henad_web as hw
 from henad_native.cli.choices import Concurrent, Force, Memory, Models, OnFullDisk, Quiet, RetryFailed, given_options
-from henad_native.cli.consoles import message_console, print_line
+from henad_native.cli.consoles import message_console, print_line, result_console
 from henad_native.cli.errors import BadOption
+from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept, told_when_stopped
+from henad_native.cli.texts import merged_line
 from henad_native.directory import DirectoryStore
 from henad_native.unpacking import default_directory, is_archive_file, unpack_results
 from henad_web.output.names import RUNS, SERIES
 from henad_web.results.recorded import MISSING_SERIES
 from henad_web.resume.checks import read_manifest
 
-__all__ = ["resume_command"]
+__all__ = [
+    "merge_command",
+    "resume_command",
+    "verify_command",
+]
+
+
+def merge_command(
+    inputs: Annotated[list[Path], typer.Argument(metavar="DIR...", help="The folders of the shards, in any order.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="An empty or new folder for the whole.")],
+    force: Force = False,
+) -> None:
+    """Merge shards of one sweep into the folder that the whole sweep would have left.
+
+    Exits 3 when runs are missing; `henad resume` on the new folder runs them.
+    """
+    console = message_console()
+    report = hw.merge(inputs, out, lambda warning: print_line(console, f"warning: {warning}"), force=force)
+    print_line(result_console(), merged_line(report, len(inputs)))
+    is_whole = not report.missing and report.counts.ok == report.counts.rows
+    raise typer.Exit(ExitCode.FINE if is_whole else ExitCode.RUNS_NOT_OK)
+
+
+def verify_command(
+    path: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results, or a zip of one.")],
+    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="How many runs; the plan decides which.")] = 5,
+    run_ids: Annotated[
+        list[int] | None, typer.Option("--run", metavar="ID", min=0, help="This run instead; may be repeated.")
+    ] = None,
+    models: Models = None,
+) -> None:
+    """Run some recorded runs of DIR again and compare every result; exits 1 when one differs."""
+    report = hw.verify(path, runs, load_models(models), run_ids=run_ids or None)
+    print(report)
+    raise typer.Exit(ExitCode.FINE if report.is_equal else ExitCode.ERROR)
 
 
 def resume_command(

@@ -1,10 +1,11 @@
-"""`henad run`: one spec file swept into one folder."""
+"""`henad run`: one spec file swept into one folder, and what a terminal hears of it."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -25,18 +26,50 @@ from henad_native.cli.choices import (
     given_options,
 )
 from henad_native.cli.consoles import message_console, print_line, result_console
-from henad_native.cli.display import choose_display
+from henad_native.cli.display import Display, choose_display
 from henad_native.cli.errors import BadOption
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
-from henad_native.cli.narration import Narrator
 from henad_native.cli.summary import TITLE, summary_table, written_files
-from henad_native.cli.texts import UNWRITTEN_LINE, outline_lines, written_line
+from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line
 from henad_web.output.names import MANIFEST
 from henad_web.output.record import non_finite_line
 from henad_web.results.commands import henad_command
 
-__all__ = ["exit_code", "report", "run_command", "swept", "told_when_stopped"]
+__all__ = [
+    "Narrator",
+    "exit_code",
+    "report",
+    "run_command",
+    "swept",
+    "told_when_stopped",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrator:
+    """Listens to `henad_web.run_spec` and tells a display.
+
+    Attributes:
+        display: Where progress and failures are shown.
+        on_planned: Called once, with the outline.
+    """
+
+    display: Display
+    on_planned: Callable[[hw.SweepOutline], None]
+
+    def __call__(self, news: hw.SweepEvent | hw.SweepProgress) -> None:
+        """Tell the display what `news` says, if it is for people."""
+        match news:
+            case hw.SweepProgress():
+                self.display.show(news)
+            case hw.Planned(outline):
+                self.on_planned(outline)
+            case hw.Warned(warning):
+                self.display.tell(f"warning: {warning}")
+            case hw.RunFinished(outcome, _) if outcome.status.is_failure:
+                self.display.tell(failure_line(outcome))
+
 
 News = hw.SweepEvent | hw.SweepProgress
 

@@ -1,7 +1,8 @@
-"""`henad models`: which models there are, and what one of them can be told and tells."""
+"""`henad models` and `henad schema`: which models there are, what one of them takes and tells, what a spec may say."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import msgspec
@@ -15,8 +16,17 @@ from henad_native.cli.choices import Models
 from henad_native.cli.consoles import print_line, result_console
 from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models, models_by_name
+from henad_web.explore.spec_schema import spec_schema_text
 
-__all__ = ["models_command"]
+__all__ = [
+    "models_command",
+    "schema_command",
+]
+
+
+def schema_command() -> None:
+    """Print the JSON Schema of spec files, with which editors complete and check them."""
+    sys.stdout.write(spec_schema_text())
 
 
 def models_command(

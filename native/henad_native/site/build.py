@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -25,10 +25,31 @@ import msgspec
 
 from henad_native.site.errors import SiteError
 from henad_native.site.pins import Group, pinned_files
-from henad_native.site.preload import with_preloads
 from henad_native.site.vendor_folder import vendor_folder
 
-__all__ = ["SiteReport", "build_site", "web_folder"]
+__all__ = [
+    "SiteReport",
+    "build_site",
+    "web_folder",
+    "with_preloads",
+]
+
+STARTS_PYTHON = b'src="boot.mjs"'
+MODULES = ("pyodide.mjs", "pyodide.asm.mjs", "core.js", "core-")
+FETCHED = ("pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "numpy-", "msgspec-", "henad_web-")
+
+
+def with_preloads(page: bytes, paths: Iterable[str]) -> bytes:
+    """Return `page` with links to those of the site's `paths` that starting Python needs, if it starts Python."""
+    if STARTS_PYTHON not in page:
+        return page
+    vendored = [path for path in sorted(paths) if path.startswith("vendor/")]
+    modules = [path for path in vendored if PurePosixPath(path).name.startswith(MODULES)]
+    fetched = [path for path in vendored if PurePosixPath(path).name.startswith(FETCHED)]
+    links = [f'  <link rel="modulepreload" href="{path}">' for path in modules]
+    links += [f'  <link rel="preload" as="fetch" crossorigin href="{path}">' for path in fetched]
+    return page.replace(b"</head>", "\n".join([*links, "</head>"]).encode(), 1)
+
 
 BUILD_FILE = "build.json"
 NOT_PUBLISHED = {"vendor.json", "pyscript.json"}

@@ -1,22 +1,58 @@
 """The vendor folder of a site: interpreter, wheels as bytecode, the package's own wheel and the lock over them.
 
-This module decides what is compiled and how it is named; it writes nothing.
+This module decides what is compiled and how it is named, and owns the form of the lock that Pyodide reads: which wheels
+the site holds, each with its hash, and nothing that it does not hold. It writes nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from henad_native.site.fetch import cache_folder, fetch_files
-from henad_native.site.package_lock import lock_entry, package_lock
 from henad_native.site.pins import Bytecode, PinnedFile, PinnedPackage
 from henad_native.site.precompile import BytecodeJob, CompileError, compile_all
 from henad_native.site.wheel import package_wheel
 
-__all__ = ["VendorFolder", "vendor_folder"]
+__all__ = [
+    "VendorFolder",
+    "lock_entry",
+    "package_lock",
+    "vendor_folder",
+]
+
+
+def lock_entry(package: PinnedPackage, file_name: str, content: bytes) -> dict[str, Any]:
+    """Return the lock's entry of one wheel that lies beside the lock."""
+    return {
+        "name": package.name,
+        "version": package.version,
+        "file_name": file_name,
+        "install_dir": "site",
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "package_type": "package",
+        "imports": list(package.imports),
+        "depends": list(package.depends),
+        "unvendored_tests": False,
+    }
+
+
+def package_lock(distributed: bytes, entries: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the site's lock.
+
+    Args:
+        distributed: The lock that Pyodide was released with; its statement of interpreter and ABI is kept.
+        entries: The entries of the wheels that the site holds.
+    """
+    info = msgspec.json.decode(distributed)["info"]
+    packages = {entry["name"]: entry for entry in sorted(entries, key=lambda entry: str(entry["name"]))}
+    return msgspec.json.format(msgspec.json.encode({"info": info, "packages": packages}), indent=2) + b"\n"
+
 
 LOCK = "pyodide-lock.json"
 STANDARD_LIBRARY = "python_stdlib.zip"
