@@ -164,5 +164,8 @@ def merge(
         LockedError: Somebody writes into one of the directories.
         HoldsResultsError: `output_dir` holds results already.
         OutputError: Something cannot be read or written.
+        UsageError: `inputs` is one path instead of several.
     """
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        raise UsageError(f"the inputs of a merge are {inputs!r}; allowed: a list of folders, such as [{inputs!r}, ...]")
     return current().merge(inputs, output_dir, progress=progress, force=force)

@@ -15,6 +15,7 @@ from henad_web.errors import ManifestError
 from henad_web.output.names import LOCK, MANIFEST, PARTIAL, RUNS
 from henad_web.output.numbers import csv_line
 from henad_web.output.records import RecordReader
+from henad_web.output.store import checked_files
 from henad_web.output.table_reading import check_width
 from henad_web.output.tables import RunsColumns
 
@@ -40,11 +41,12 @@ def masked(files: Mapping[str, bytes]) -> dict[str, bytes]:
     Raises:
         TableDamagedError: runs.csv is not a table of runs, or holds a record that is no row.
         ManifestError: manifest.json is not an object.
+        UsageError: `files` is something else, such as a path.
     """
     forms = {RUNS: _masked_runs, MANIFEST: _masked_manifest}
     return {
         name: forms.get(name, bytes)(content)
-        for name, content in files.items()
+        for name, content in checked_files(files).items()
         if name != LOCK and not name.endswith(PARTIAL)
     }
 

@@ -22,6 +22,7 @@ __all__ = [
     "OutputPlace",
     "ResultsReader",
     "Stamp",
+    "checked_files",
     "checked_output",
 ]
 
@@ -40,7 +41,7 @@ class DirectoryOutput:
     files stay in any case.
 
     Raises:
-        UsageError: `path` is no path.
+        UsageError: `path` is no path, or an empty one.
     """
 
     path: str | os.PathLike[str]
@@ -50,6 +51,8 @@ class DirectoryOutput:
         """Refuse what no file system could take for a path."""
         if not isinstance(self.path, (str, os.PathLike)):
             raise UsageError(f"the path of DirectoryOutput is {self.path!r}; allowed: text or a pathlib.Path")
+        if not os.fspath(self.path):
+            raise UsageError("the path of DirectoryOutput is empty; name a folder, '.' for the one you are in")
 
 
 OutputPlace = MemoryOutput | DirectoryOutput
@@ -68,6 +71,28 @@ def checked_output(output: object) -> OutputPlace:
     instead = f"DirectoryOutput({output!r})" if isinstance(output, (str, os.PathLike)) else "MemoryOutput()"
     raise UsageError(f"output is {output!r}; allowed: MemoryOutput() or DirectoryOutput(path); use {instead}")
 
+
+def checked_files(files: object) -> dict[str, bytes]:
+    """Return `files`, content by name, as a dict of its own.
+
+    Raises:
+        UsageError: It is something else, such as the path of a folder.
+    """
+    allowed = "allowed: a mapping of names to bytes, such as the `files` of a record"
+    if not isinstance(files, Mapping):
+        instead = "; a folder or a zip is opened by ResultSet.open" if isinstance(files, (str, os.PathLike)) else ""
+        raise UsageError(f"the files of results are {_shown(files)}; {allowed}{instead}")
+    for name, content in files.items():
+        if not isinstance(name, str) or not isinstance(content, (bytes, bytearray, memoryview)):
+            raise UsageError(f"the file {_shown(name)} of results holds {_shown(content)}; {allowed}")
+    return {name: bytes(content) for name, content in files.items()}
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str) and len(value) <= _SHOWN_LENGTH else f"a {type(value).__name__}"
+
+
+_SHOWN_LENGTH = 80
 
 Stamp = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file of results: a change of any shows that somebody wrote."""

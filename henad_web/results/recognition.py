@@ -16,6 +16,7 @@ import msgspec
 
 from henad_web.output.manifest import FORMAT
 from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
+from henad_web.output.store import checked_files
 from henad_web.output.tables import LEADING, SERIES_LEADING, SUMMARY_LEADING
 from henad_web.results.errors import DuplicateFileError, MissingFileError
 
@@ -80,8 +81,12 @@ class ResultFiles:
 
 
 def openers_of(files: Mapping[str, bytes]) -> dict[str, Opener]:
-    """Return openers of `files`, name to content."""
-    return {name: _opener(content) for name, content in files.items()}
+    """Return openers of `files`, name to content.
+
+    Raises:
+        UsageError: `files` is something else.
+    """
+    return {name: _opener(content) for name, content in checked_files(files).items()}
 
 
 def _opener(content: bytes) -> Opener:

@@ -150,3 +150,32 @@ def test_a_factory_that_cannot_be_called_is_told_once_where_it_is_declared(facto
 )
 def test_any_callable_of_two_values_is_a_factory(factory: Any) -> None:
     assert entry_of(factory).id == "toy"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            "results",
+            "are 'results'; allowed: a mapping of names to bytes, such as the `files` of a record; a folder or",
+        ),
+        (None, "are a NoneType; allowed: a mapping"),
+        ([b""], "are a list; allowed: a mapping"),
+        ({"runs.csv": "run_id"}, "the file 'runs.csv' of results holds 'run_id'; allowed: a mapping"),
+        ({1: b""}, "of results holds a bytes; allowed: a mapping"),
+    ],
+)
+@pytest.mark.parametrize(
+    "read", [hw.ResultSet.from_files, hw.masked, lambda files: hw.SweepRun.resume_files(TOY, files)]
+)
+def test_files_that_are_none_are_refused_in_words(read: Any, files: Any, told: str) -> None:
+    with pytest.raises(hw.UsageError) as refused:
+        read(files)
+    assert told in str(refused.value)
+
+
+def test_a_folder_without_a_name_and_a_merge_of_one_path_are_refused_in_words() -> None:
+    with pytest.raises(hw.UsageError, match=r"is empty; name a folder, '\.' for the one you are in"):
+        hw.DirectoryOutput("")
+    with pytest.raises(hw.UsageError, match=r"are 'shard'; allowed: a list of folders, such as \['shard', \.\.\.\]"):
+        hw.merge("shard", "whole")
