@@ -18,7 +18,6 @@ __all__ = [
     "Kind",
     "Reduction",
     "parse_kind",
-    "parse_reducer",
 ]
 
 KIND_FORMS = "final, min, max, mean, argmax, argmin, first<=NUMBER, mean@START..END"
@@ -101,15 +100,3 @@ def _parse_window(text: str) -> Reduction:
     if start > end:
         raise ValueError(f"the window is reversed: {start} is after {end}")
     return Reduction(Kind.WINDOW, start=start, end=end)
-
-
-def parse_reducer(text: str) -> tuple[str, Reduction]:
-    """Split ``COLUMN:KIND`` at its last colon.
-
-    Raises:
-        ValueError: There is no colon, no column before it, or no kind after it.
-    """
-    column, colon, kind = text.rpartition(":")
-    if not colon or not column.strip():
-        raise ValueError("a reducer is COLUMN:KIND, such as Infected:max")
-    return column.strip(), parse_kind(kind)

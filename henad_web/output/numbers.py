@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.model.decimals import WHOLE_LIMIT, f64_text
-from henad_web.model.decimals import f32_text as _f32_text
 
 __all__ = [
     "column_texts",
     "csv_field",
     "csv_line",
-    "f32_text",
     "milliseconds_text",
     "number_text",
 ]
@@ -38,13 +36,6 @@ def number_text(number: float) -> str:
     """
     number = float(number)
     return f64_text(number) if math.isfinite(number) else ""
-
-
-def f32_text(number: float) -> str:
-    """Return the single-precision `number` as a cell: `number_text` with the digits that precision needs."""
-    if not math.isfinite(number):
-        return ""
-    return _f32_text(float(number) + 0.0)
 
 
 def milliseconds_text(number: float) -> str:

@@ -101,11 +101,6 @@ class SweepControl:
         """Whether the sweep is to end at its next slice."""
         return self._aborted
 
-    @property
-    def may_step(self) -> bool:
-        """Whether a run may take its next slice."""
-        return not (self._paused or self._aborted)
-
     def pause(self) -> bool:
         """Hold every run at its next slice; return whether anything changed."""
         if self._paused or self._aborted:

@@ -8,12 +8,9 @@ from tests.shared.hosts import ManualClock
 
 def test_a_pause_holds_the_runs_until_it_is_resumed(clock: ManualClock) -> None:
     control = SweepControl(clock)
-    assert control.may_step
     assert control.pause()
     assert control.is_paused
-    assert not control.may_step
     assert control.resume()
-    assert control.may_step
     assert not control.is_paused
 
 
@@ -33,7 +30,6 @@ def test_an_abort_releases_a_paused_run_and_is_final(clock: ManualClock) -> None
     assert not control.pause()
     assert not control.resume()
     assert control.is_aborted, "neither a pause nor a resume undoes an abort"
-    assert not control.may_step
 
 
 def test_the_clock_leaves_pauses_out(clock: ManualClock) -> None:

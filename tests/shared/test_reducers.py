@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from henad_web.explore.folds import ColumnTotals, Fold, fold_of
 from henad_web.explore.measure import MeasurePlan
-from henad_web.explore.reducers import Kind, parse_kind, parse_reducer
+from henad_web.explore.reducers import Kind, parse_kind
 from henad_web.explore.spec import MeasureSettings, ReducerSpec, RunSettings
 from tests.shared.schemas import plan_of
 
@@ -64,13 +64,6 @@ def test_a_kind_has_one_canonical_text(text: str, canonical: str) -> None:
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_kind(text)
-
-
-def test_a_reducer_is_split_at_its_last_colon() -> None:
-    column, reduction = parse_reducer("a:b:max")
-    assert (column, reduction.kind) == ("a:b", Kind.MAX)
-    with pytest.raises(ValueError, match="COLUMN:KIND"):
-        parse_reducer("max")
 
 
 @given(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), st.floats(allow_nan=False, allow_infinity=False))
