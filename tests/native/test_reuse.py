@@ -122,7 +122,7 @@ def test_what_is_no_result_of_a_sweep_is_refused_before_anything_is_made(tmp_pat
     with pytest.raises(hw.ResumeError) as caught:
         start(TOY, toy_spec(), tmp_path / "new", reuse=tmp_path / "empty")
     assert caught.value.reason is hw.ResumeReason.NO_RESULTS
-    with pytest.raises(hw.OutputError, match="cannot read"):
+    with pytest.raises(hw.OutputError, match="there is no folder"):
         start(TOY, toy_spec(), tmp_path / "new", reuse=tmp_path / "missing")
     sweep(TOY, toy_spec(), tmp_path / "old")
     with pytest.raises(hw.HoldsResultsError):
