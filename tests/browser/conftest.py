@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from henad_native.site import ServedFolder, build_site, serve_folder
@@ -49,6 +50,27 @@ class PageWatch:
         self.requested.append(url)
         if not url.startswith((self.address, f"blob:{self.address}")):
             self.complaints.append(f"left the origin: {url}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Function, nextitem: pytest.Item | None) -> bool:
+    """Run a test once more whose renderer Chromium lost before Python had started: nothing of ours ran in it yet.
+
+    Seen once in some thousand starts, on a tree that passed before and after. A page that crashes later fails.
+    """
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    if any(report.failed and _is_lost_start(str(report.longrepr)) for report in reports):
+        item._initrequest()  # fixtures of its own anew
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _is_lost_start(told: str) -> bool:
+    return "Page crashed" in told and 'waiting for locator("#boot")' in told
 
 
 @pytest.fixture(scope="session")
