@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -11,45 +10,12 @@ from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from henad_native.site import ServedFolder, build_site, serve_folder
+from tests.browser.page_watch import PYTHON_STARTS_MS, PageWatch
+from tests.browser.sweep_page import SweepPage, opened
 from tests.pyodide_host.chromium import FLAGS, chromium_path
-
-__all__ = ["PageWatch"]
 
 # Nothing outside this machine has an address: a page that asks for anything else is seen failing, not succeeding.
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-PYTHON_STARTS_MS = 60_000.0
-
-
-@dataclass(slots=True)
-class PageWatch:
-    """What a page did that it must not do.
-
-    Attributes:
-        address: The only origin that it may ask, with a final slash.
-        complaints: Errors on its console, exceptions nobody caught, requests that failed or left the origin.
-        requested: Every address asked for, in order.
-    """
-
-    address: str
-    complaints: list[str] = field(default_factory=list)
-    requested: list[str] = field(default_factory=list)
-
-    def follow(self, page: Page) -> None:
-        """Record what `page` does from now on."""
-        page.on("console", lambda message: self._console(message.type, message.text))
-        page.on("pageerror", lambda error: self.complaints.append(f"not caught: {error}"))
-        page.on("crash", lambda _: self.complaints.append("the page crashed"))
-        page.on("request", lambda request: self._request(request.url))
-        page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url} {request.failure}"))
-
-    def _console(self, kind: str, text: str) -> None:
-        if kind == "error":
-            self.complaints.append(f"console: {text}")
-
-    def _request(self, url: str) -> None:
-        self.requested.append(url)
-        if not url.startswith((self.address, f"blob:{self.address}")):
-            self.complaints.append(f"left the origin: {url}")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -130,3 +96,22 @@ def open_page(page: Page, server: ServedFolder) -> Callable[[], Page]:
         return page
 
     return open_start_page
+
+
+@pytest.fixture(scope="module")
+def loaded(
+    request: pytest.FixtureRequest, browser: Browser, server: ServedFolder
+) -> Iterator[tuple[SweepPage, PageWatch]]:
+    """The page, loaded once for a module's tests; marked ``own_models`` they find those of `page_models` there too."""
+    own_models = request.node.get_closest_marker("own_models") is not None
+    with opened(browser, server.address, own_models=own_models) as page:
+        yield page
+
+
+@pytest.fixture
+def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
+    """The loaded page as a new visitor finds it; the test fails if anything on it complains."""
+    sweeps, watch = loaded
+    sweeps.reset()
+    yield sweeps
+    assert watch.complaints == []

@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import Browser, Download, FilePayload, Locator, Page, ViewportSize, expect
 
 import henad_web as hw
-from tests.browser.conftest import PYTHON_STARTS_MS, PageWatch
+from tests.browser.page_watch import PYTHON_STARTS_MS, PageWatch
 
 __all__ = ["SMALL_LIFE", "SweepPage", "native_files", "opened", "spec_text", "start_with"]
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from henad_native.site import ServedFolder, serve_folder
-from tests.browser.conftest import PageWatch
+from tests.browser.page_watch import PageWatch
 
 POLICY = {
     "default-src": "'none'",

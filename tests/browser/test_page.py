@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import henad_web as hw
-from henad_native.site import ServedFolder
-from tests.browser.conftest import PageWatch
-from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files, opened, spec_text
+from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files, spec_text
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOUR_FILES = {"runs.csv", "series.csv", "summary.csv", "manifest.json"}
-
-
-@pytest.fixture(scope="module")
-def loaded(browser: Browser, server: ServedFolder) -> Iterator[tuple[SweepPage, PageWatch]]:
-    with opened(browser, server.address) as page:
-        yield page
-
-
-@pytest.fixture
-def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
-    sweeps, watch = loaded
-    sweeps.reset()
-    yield sweeps
-    assert watch.complaints == []
 
 
 def test_the_page_opens_with_an_example_that_can_run(open_page: Callable[[], Page]) -> None:

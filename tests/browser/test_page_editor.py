@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from henad_native.site import ServedFolder
-from tests.browser.conftest import PageWatch
-from tests.browser.sweep_page import SMALL_LIFE, SweepPage, opened
-
-
-@pytest.fixture(scope="module")
-def loaded(browser: Browser, server: ServedFolder) -> Iterator[tuple[SweepPage, PageWatch]]:
-    with opened(browser, server.address) as page:
-        yield page
-
-
-@pytest.fixture
-def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
-    sweeps, watch = loaded
-    sweeps.reset()
-    yield sweeps
-    assert watch.complaints == []
+from tests.browser.sweep_page import SMALL_LIFE, SweepPage
 
 
 def test_a_misspelt_key_is_named_with_its_line_and_a_near_miss(sweeps: SweepPage) -> None:

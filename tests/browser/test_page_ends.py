@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from henad_native.site import ServedFolder
-from tests.browser.conftest import PageWatch
-from tests.browser.sweep_page import SMALL_LIFE, SweepPage, opened, spec_text, start_with
+from tests.browser.page_watch import PageWatch
+from tests.browser.sweep_page import SMALL_LIFE, SweepPage, spec_text, start_with
 
 MANY_RUNS = """model = "game_of_life"
 [set]
@@ -33,18 +32,7 @@ factors = [{ param = "fails_at", values = [0, 7] }]
 """
 
 
-@pytest.fixture(scope="module")
-def loaded(browser: Browser, server: ServedFolder) -> Iterator[tuple[SweepPage, PageWatch]]:
-    with opened(browser, server.address, own_models=True) as page:
-        yield page
-
-
-@pytest.fixture
-def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
-    sweeps, watch = loaded
-    sweeps.reset()
-    yield sweeps
-    assert watch.complaints == []
+pytestmark = pytest.mark.own_models
 
 
 def run_another(sweeps: SweepPage) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from henad_native.site import ServedFolder
-from tests.browser.conftest import PageWatch
+from tests.browser.page_watch import PageWatch
 from tests.browser.sweep_page import SMALL_LIFE, SweepPage, spec_text
 
 NO_FRAMES = "window.requestAnimationFrame = () => 0;"

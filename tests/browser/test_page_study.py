@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 import henad_web as hw
-from henad_native.site import ServedFolder
 from henad_web.results.archive import pack
-from tests.browser.conftest import PageWatch
 from tests.browser.page_models import MODELS
-from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files, opened
+from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files
 
 GAPS = """model = "trouble"
 [run]
@@ -55,18 +52,7 @@ GAP_LINE = (
 )
 
 
-@pytest.fixture(scope="module")
-def loaded(browser: Browser, server: ServedFolder) -> Iterator[tuple[SweepPage, PageWatch]]:
-    with opened(browser, server.address, own_models=True) as page:
-        yield page
-
-
-@pytest.fixture
-def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
-    sweeps, watch = loaded
-    sweeps.reset()
-    yield sweeps
-    assert watch.complaints == []
+pytestmark = pytest.mark.own_models
 
 
 def expect_gaps(sweeps: SweepPage) -> None:

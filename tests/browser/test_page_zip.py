@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 import henad_web as hw
-from henad_native.site import ServedFolder
 from henad_native.unpacking import unpack_results
 from henad_web.results.archive import pack
-from tests.browser.conftest import PageWatch
-from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files, opened
-
-
-@pytest.fixture(scope="module")
-def loaded(browser: Browser, server: ServedFolder) -> Iterator[tuple[SweepPage, PageWatch]]:
-    with opened(browser, server.address) as page:
-        yield page
-
-
-@pytest.fixture
-def sweeps(loaded: tuple[SweepPage, PageWatch]) -> Iterator[SweepPage]:
-    sweeps, watch = loaded
-    sweeps.reset()
-    yield sweeps
-    assert watch.complaints == []
+from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files
 
 
 def listen_to_state(sweeps: SweepPage) -> None:
