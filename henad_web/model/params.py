@@ -290,23 +290,7 @@ def f32(
     Raises:
         ModelDefinitionError: A number is none, the bounds are not finite or reversed, or `default` lies outside them.
     """
-    single = [f32_from_text(repr(number)) for number in _doubles(id, default, min, max)]
-    value, low, high = (math.nan if number is None else number for number in single)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not finite in single precision")
-    return _bounded(
-        Param(
-            id=id,
-            label=label,
-            kind=ParamKind.F32,
-            default=value,
-            min=low,
-            max=high,
-            step=step,
-            apply=apply,
-            format=format,
-        )
-    )
+    return _real(ParamKind.F32, id, label, (default, min, max), step, apply, format)
 
 
 def u32(id: str, label: str, default: int, min: int, max: int, *, apply: Apply = Apply.LIVE) -> Param:
@@ -334,13 +318,7 @@ def f64(
     Raises:
         ModelDefinitionError: A number is none, the bounds are not finite or reversed, or `default` lies outside them.
     """
-    value, low, high = _doubles(id, default, min, max)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ModelDefinitionError(f"parameter '{id}': bounds {min} to {max} are not finite")
-    kind = ParamKind.F64
-    return _bounded(
-        Param(id=id, label=label, kind=kind, default=value, min=low, max=high, step=step, apply=apply, format=format)
-    )
+    return _real(ParamKind.F64, id, label, (default, min, max), step, apply, format)
 
 
 def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply = Apply.LIVE) -> Param:
@@ -352,12 +330,33 @@ def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
     return _whole(ParamKind.I64, id, label, (default, min, max), (_I64_MIN, _I64_MAX), apply)
 
 
-def _doubles(id: str, *numbers: float) -> list[float]:
+def _real(
+    kind: ParamKind,
+    id: str,
+    label: str,
+    numbers: tuple[float, float, float],
+    step: float | None,
+    apply: Apply,
+    format: Format,
+) -> Param:
     try:
-        return [float(number) + 0.0 for number in numbers]
+        doubles = [float(number) + 0.0 for number in numbers]
     except (TypeError, ValueError, OverflowError) as error:
         wrong = "default, min and max are not all numbers that double precision holds"
         raise ModelDefinitionError(f"parameter '{id}': {wrong}") from error
+    default, low, high = map(_nearest_single, doubles) if kind is ParamKind.F32 else doubles
+    if not (math.isfinite(low) and math.isfinite(high)):
+        where = " in single precision" if kind is ParamKind.F32 else ""
+        raise ModelDefinitionError(f"parameter '{id}': bounds {numbers[1]} to {numbers[2]} are not finite{where}")
+    return _bounded(
+        Param(id=id, label=label, kind=kind, default=default, min=low, max=high, step=step, apply=apply, format=format)
+    )
+
+
+def _nearest_single(number: float) -> float:
+    # By its shortest text, as every other way of giving a value.
+    single = f32_from_text(repr(number))
+    return math.nan if single is None else single
 
 
 def _whole(
