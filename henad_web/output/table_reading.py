@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.errors import TableDamagedError
+from henad_web.explore.columns import LEADING, MEASURED, SERIES_LEADING, TIMINGS
 from henad_web.output.cells import NUMBER, Cells, cells_for
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import RecordReader, TableRecord
-from henad_web.output.tables import LEADING, MEASURED, SERIES_LEADING, TIMINGS, RunsLayout, check_separator
+from henad_web.output.tables import RunsLayout, check_separator
 
 __all__ = ["RunsBatch", "RunsReader", "SeriesReader", "SeriesRows", "check_width", "series_numbers"]
 

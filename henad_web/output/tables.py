@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Config, Plan
 
 __all__ = [
-    "ACTION",
-    "LEADING",
-    "MEASURED",
-    "NOTE",
-    "SERIES_LEADING",
-    "STATISTICS",
-    "SUMMARY_COUNTS",
-    "SUMMARY_LEADING",
-    "TIMINGS",
     "RunsColumns",
     "RunsLayout",
     "RunsTable",

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.errors import SpecError, UsageError
+from henad_web.explore.columns import ACTION, LEADING, MEASURED
 from henad_web.explore.spec_file import spec_to_toml
-from henad_web.output.tables import ACTION, LEADING, MEASURED
 from henad_web.results.errors import NeedsExtraError
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 import msgspec
 
+from henad_web.explore.columns import LEADING, SERIES_LEADING, SUMMARY_LEADING
 from henad_web.output.manifest import FORMAT
 from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
 from henad_web.output.store import checked_files
-from henad_web.output.tables import LEADING, SERIES_LEADING, SUMMARY_LEADING
 from henad_web.results.errors import DuplicateFileError, MissingFileError
 
 __all__ = ["Opener", "HEAD_BYTES", "ResultFiles", "may_be_part", "openers_of", "recognise", "usual_names"]

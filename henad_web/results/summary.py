@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
 from henad_web.output.cells import cells_for
 from henad_web.output.names import SUMMARY
 from henad_web.output.numbers import csv_line
@@ -16,7 +17,7 @@ from henad_web.output.record import non_finite_runs
 from henad_web.output.records import RecordReader
 from henad_web.output.summary import summary_table
 from henad_web.output.table_reading import check_width
-from henad_web.output.tables import SUMMARY_COUNTS, SUMMARY_LEADING, RunsLayout, check_header, summary_header
+from henad_web.output.tables import RunsLayout, check_header, summary_header
 from henad_web.results.errors import MissingColumnError
 from henad_web.results.recognition import Opener
 

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from henad_web.errors import TableDamagedError, UsageError
+from henad_web.explore.columns import LEADING
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.params import ParamKind
@@ -26,7 +27,7 @@ from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.numbers import number_text
 from henad_web.output.records import RecordReader
-from henad_web.output.tables import LEADING, RunsColumns, RunsTable
+from henad_web.output.tables import RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng
 from henad_web.results.recorded import RecordedResults
 from henad_web.resume.provenance import BuildChanged, BuildRole, build_warnings

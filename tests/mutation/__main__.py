@@ -15,6 +15,7 @@ import json
 import os
 import random
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -316,6 +317,14 @@ def sampled(paths: Sequence[str], count: int, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(every, min(count, len(every))) if count else every
 
 
+def wait_for_one(workers: Sequence[Worker]) -> None:
+    """Return once a fork has answered or died, or the first of them is out of time."""
+    busy = [worker for worker in workers if worker.mutant is not None]
+    if busy:
+        first_late = min(worker.started + worker.limit_s for worker in busy)
+        select.select([worker.answer for worker in busy], [], [], max(first_late - time.monotonic(), 0.0))
+
+
 def run_all(
     mutants: Sequence[Mutant], choice: Choice, workers: Sequence[Worker], results: Path
 ) -> dict[str, dict[str, Any]]:
@@ -344,7 +353,7 @@ def run_all(
                     running[place], mutant = todo.pop(0)
                     stages, seconds, worker.left_out = choice.stages(mutant)
                     worker.begin(mutant, stages, 10.0 + 5.0 * seconds)
-            time.sleep(0.01)
+            wait_for_one(workers)
     return done
 
 
