@@ -34,7 +34,7 @@ class FilteredDesign(Design):
     def __init__(self, inner: Design, kept: Sequence[NDArray[np.uint8]]) -> None:
         self._inner, self._kept = inner, tuple(kept)
         self._starts = [0, *accumulate(len(_set_bits(flags)) for flags in self._kept)]
-        self._latest, self._latest_positions = -1, np.empty(0, np.intp)
+        self._held = (-1, np.empty(0, np.intp))  # read and replaced as one: another thread may look meanwhile
 
     @classmethod
     def of(cls, inner: Design, varied: Sequence[Target], where: Where, base: Mapping[Target, ParamValue]) -> Design:
@@ -93,9 +93,11 @@ class FilteredDesign(Design):
         return [np.concatenate(part) for part in parts]
 
     def _positions_in(self, stretch: int) -> NDArray[np.intp]:
-        if stretch != self._latest:
-            self._latest, self._latest_positions = stretch, _set_bits(self._kept[stretch])
-        return self._latest_positions
+        held, positions = self._held
+        if stretch != held:
+            positions = _set_bits(self._kept[stretch])
+            self._held = stretch, positions
+        return positions
 
 
 def _set_bits(flags: NDArray[np.uint8]) -> NDArray[np.intp]:

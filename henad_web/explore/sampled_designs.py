@@ -43,14 +43,15 @@ class RandomDesign(Design):
     """Independent draws, config by config and factor by factor inside.
 
     The number of draws a row takes is not fixed, so rows are drawn in order. The state of the stream is kept
-    every 4096 rows; a row near an earlier one costs little, and memory does not grow with the values.
+    every 4096 rows; a row near an earlier one costs little, and memory does not grow with the values. Several threads
+    may read at once, as a host does that looks at the plan of a sweep under way.
     """
 
     def __init__(self, domains: Sequence[Domain], samples: int, seed: int) -> None:
         self._domains = tuple(domains)
         self._samples = samples
         self._states = [DesignRng(seed).state]
-        self._chunk, self._columns = -1, list[Column]()
+        self._held = (-1, list[Column]())  # read and replaced as one: another thread may draw meanwhile
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -66,22 +67,22 @@ class RandomDesign(Design):
         """Return the draws of the configs `first` to ``last - 1``."""
         parts: list[list[Column]] = [[np.empty(0, _drawn_type(domain))] for domain in self._domains]
         for chunk in range(first // _STRIDE, -(-last // _STRIDE)):
-            self._draw(chunk)
             start = chunk * _STRIDE
-            for part, column in zip(parts, self._columns, strict=True):
+            for part, column in zip(parts, self._chunk(chunk), strict=True):
                 part.append(column[max(first - start, 0) : last - start])
         return [np.concatenate(part) for part in parts]
 
-    def _draw(self, chunk: int) -> None:
-        if chunk == self._chunk:
-            return
+    def _chunk(self, chunk: int) -> list[Column]:
+        held, columns = self._held
+        if chunk == held:
+            return columns
         for current in range(min(chunk, len(self._states) - 1), chunk + 1):
             count = min(_STRIDE, self._samples - current * _STRIDE)
             state = self._states[current]
-            self._columns, after = _drawn_together(self._domains, count, state) or _drawn(self._domains, count, state)
-            if current + 1 == len(self._states):
-                self._states.append(after)
-        self._chunk = chunk
+            columns, after = _drawn_together(self._domains, count, state) or _drawn(self._domains, count, state)
+            self._states[current + 1 : current + 2] = [after]  # whoever else has drawn it came to the same
+        self._held = chunk, columns
+        return columns
 
 
 def _drawn_type(domain: Domain) -> type[np.generic]:

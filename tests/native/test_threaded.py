@@ -11,6 +11,8 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,6 +24,9 @@ from henad_web.targets import PumpedTarget, current
 from tests.native.cli_models import TOYS
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Divides, Toy, entry_of, toy_spec
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -294,3 +299,31 @@ def test_an_interrupt_on_the_sweep_s_own_thread_is_the_model_s_doing() -> None:
     rows = list(csv.DictReader(io.StringIO(record.files["runs.csv"].decode())))
     assert [(row["status"], row["ticks"]) for row in rows[::2]] == [("panicked", "0"), ("panicked", "3"), ("ok", "10")]
     assert "while stepping the simulation, KeyboardInterrupt at " in rows[2]["note"]
+
+
+@pytest.mark.parametrize("where", [None, "infection_rate > 0.1"])
+def test_a_host_may_look_at_a_drawn_plan_while_its_sweep_reads_it(where: str | None) -> None:
+    factors = (hw.FactorSpec(param="infection_rate", levels=hw.RangeLevels(min=0, max=1)),)
+    block = hw.BlockSpec(design=hw.DesignKind.RANDOM, samples=70_000, factors=factors, where=where)
+    entry, spec = hw.example_models()["sir"], hw.SweepSpec(model="sir", blocks=(block,))
+    fresh, plan = spec.plan(entry.schema()), spec.plan(entry.schema())
+    last = fresh.config_count - 1
+
+    def look_elsewhere(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
+        """Stand for another thread that looks at the other end between any two lines."""
+        if Path(frame.f_code.co_filename).name not in ("sampled_designs.py", "filtered_design.py"):
+            return None
+        if event == "line":
+            sys.settrace(None)
+            plan.configs[last]
+            sys.settrace(look_elsewhere)
+        return look_elsewhere
+
+    before = sys.gettrace()
+    sys.settrace(look_elsewhere)
+    try:
+        found = [plan.configs[config_id].params for config_id in (0, 5000, 0)]
+    finally:
+        sys.settrace(before)
+    assert found == [fresh.configs[config_id].params for config_id in (0, 5000, 0)]
+    assert plan.configs[last].params == fresh.configs[last].params
