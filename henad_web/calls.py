@@ -59,7 +59,7 @@ def run_spec(
         SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
         HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
     """
-    spec, options = given_spec(spec, options)
+    _, options = given_spec(spec, options)
     output = _checked(output, resume=resume)
     return current().run_spec(
         entry,
@@ -113,10 +113,10 @@ def plan_spec(
         HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
     """
     target = current() if target is None else target
-    spec, options = given_spec(spec, options)
+    given, (spec, options) = spec, given_spec(spec, options)
     output = _checked(output, resume=resume)
     target.check(entry, options)
-    plan = planned(entry, spec)
+    plan = planned(entry, given)
     kept: KeptRuns | None = None
     if resume and isinstance(output, DirectoryOutput) and target.holds_results(output.path):
         store = target.open_results(output.path, force=options.force)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepPhase
 from henad_web.explore.shards import WHOLE
+from henad_web.explore.spec import SweepSpec, spec_of
+from henad_web.explore.spec_file import LoadedSpec
 from henad_web.output.record import SweepEnd
 from henad_web.output.store import MemoryStore, OutputPlace, checked_output
 from henad_web.results.recognition import usual_names
@@ -30,8 +32,6 @@ from henad_web.targets import Runner, Target, current
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
-    from henad_web.explore.spec import SweepSpec
-    from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import FileStore
 
@@ -108,7 +108,7 @@ class SweepRun:
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
         """
         target = current() if target is None else target
-        spec, options = given_spec(spec, options)
+        _, options = given_spec(spec, options)
         target.check(entry, options)
         plan = planned(entry, spec)
         store = target.open_output(checked_output(output), force=options.force)
@@ -363,8 +363,14 @@ _LONGEST_S = float(1 << 64)
 """Seconds past which a time left is not told: the longest duration of the reference."""
 
 
-def planned(entry: ModelEntry, spec: SweepSpec) -> Plan:
-    """Return the plan of `spec` over the model `entry`; raises as `SweepRun.start` does."""
+def planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:
+    """Return the plan of a spec over the model `entry`; raises as `SweepRun.start` does.
+
+    The plan that a loaded spec brings is taken where it is of this spec and this model.
+    """
+    spec, plan = spec_of(given), given.plan if isinstance(given, LoadedSpec) else None
+    if plan is not None and plan.spec is spec and plan.schema == entry.schema():
+        return plan
     return spec.plan(entry.schema())
 
 

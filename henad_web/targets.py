@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from henad_web.channel import SweepWarning
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.spec import SweepSpec
+    from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.entry import ModelEntry, ModelsGiven
     from henad_web.output.record import SweepRecord
     from henad_web.results.verifying import VerifyReport
@@ -150,7 +151,7 @@ class Target(Protocol):
     def run_spec(
         self,
         entry: ModelEntry,
-        spec: SweepSpec | None,
+        spec: SweepSpec | LoadedSpec | None,
         *,
         output: OutputPlace,
         options: SweepRunOptions,
@@ -284,7 +285,7 @@ class PumpedTarget:
     def run_spec(
         self,
         entry: ModelEntry,
-        spec: SweepSpec | None,
+        spec: SweepSpec | LoadedSpec | None,
         *,
         output: OutputPlace,
         options: SweepRunOptions,

@@ -72,7 +72,7 @@ class Session:
     def start(self, study: Study) -> None:
         """Start the sweep of `study`; a sweep that cannot start says why and leaves the page idle."""
         options = hw.SweepRunOptions.from_loaded(study.loaded)
-        self._begin(study, None, lambda: hw.SweepRun.start(study.entry, study.loaded.spec, options=options))
+        self._begin(study, None, lambda: hw.SweepRun.start(study.entry, study.loaded, options=options))
 
     def go_on(self) -> None:
         """Run what the opened results lack, keeping their rows."""

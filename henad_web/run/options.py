@@ -99,14 +99,15 @@ class SweepRunOptions:
 def given_spec(given: SweepSpec | LoadedSpec, options: SweepRunOptions | None) -> tuple[SweepSpec, SweepRunOptions]:
     """Return the spec that `given` is or carries, and `options` completed by what came with it.
 
-    What a file says of its source and in ``[execution]`` holds wherever `options` are at their default.
+    What a file says of its source and in ``[execution]`` holds wherever `options` are at their default. Options that
+    `SweepRunOptions.from_loaded` made of it, or this function, are complete.
 
     Raises:
         UsageError: `given` is no spec.
     """
     spec = spec_of(given)
     options = SweepRunOptions() if options is None else options
-    if not isinstance(given, LoadedSpec):
+    if not isinstance(given, LoadedSpec) or options.spec_source is given.source:
         return spec, options
     defaults = {field.name: field.default for field in dataclasses.fields(SweepRunOptions)}
     asked = {name: value for name, value in _asked_for(given).items() if getattr(options, name) == defaults[name]}

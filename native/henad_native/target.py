@@ -21,6 +21,7 @@ from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import LockedError, UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.spec import SweepSpec
+from henad_web.explore.spec_file import LoadedSpec
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.model.entry import ModelEntry, ModelsGiven
 from henad_web.output.names import MANIFEST
@@ -147,7 +148,7 @@ class NativeTarget:
     def run_spec(
         self,
         entry: ModelEntry,
-        spec: SweepSpec | None,
+        spec: SweepSpec | LoadedSpec | None,
         *,
         output: OutputPlace,
         options: SweepRunOptions,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,19 @@ def test_the_summary_shows_what_varies_and_the_statistics_of_the_file(
     assert "infection_rate" in printed
     assert "grid_width" not in printed
     assert "Infected:final" in printed
+
+
+def test_a_spec_is_planned_once(write: Write, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[hw.Plan] = []
+    plan_of = hw.Plan.of
+
+    def counted(*given: Any, **named: Any) -> hw.Plan:
+        made.append(plan_of(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(hw.Plan, "of", counted)
+    assert main(["run", write(SIR), "--out", str(out), "--concurrent", "auto"]) == 0
+    assert len(made) == 1
 
 
 def test_quiet_prints_the_closing_line_alone(write: Write, out: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,24 @@ def test_a_plan_is_made_of_a_loaded_spec_and_a_resume_takes_one(host: Host) -> N
     more = hw.parse_spec(TEXT.replace("replicates = 2", "replicates = 3"))
     record = host.record(hw.SweepRun.resume_files(TOY, files, spec=more, target=host.target))
     assert record.report.counts.rows == 6
+
+
+def test_options_made_of_a_loaded_spec_are_complete(host: Host) -> None:
+    options = hw.SweepRunOptions.from_loaded(LOADED, concurrency="auto", memory_budget=None)
+    manifest = manifest_of(host.record(hw.SweepRun.start(TOY, LOADED, options=options, target=host.target)))
+    assert manifest["execution"]["concurrency"] == "auto"
+    assert manifest["execution"].get("memory_budget") is None
+
+
+def test_a_loaded_spec_is_planned_once_for_its_model_alone(host: Host) -> None:
+    loaded = hw.parse_spec(TEXT, models=TOY)
+    other = entry_of(Toy, params=(hw.f64("share", "Share", 0, 0, 1),))
+    longer = dataclasses.replace(loaded, spec=hw.parse_spec(TEXT.replace("steps = 4", "steps = 5")).spec)
+    for entry, given, is_taken in ((TOY, loaded, True), (other, loaded, False), (TOY, longer, False)):
+        with hw.SweepRun.start(entry, given, target=host.target) as run:
+            assert (run.plan is loaded.plan) is is_taken
+            assert run.plan.schema == entry.schema()
+            assert run.plan.spec is given.spec
 
 
 @pytest.mark.parametrize("given", [TEXT, DOCUMENT, Path("sweep.toml"), None, 3, TOY])

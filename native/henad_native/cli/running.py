@@ -106,7 +106,7 @@ def run_command(
             record = swept(
                 entry,
                 lambda progress: hw.run_spec(
-                    entry, loaded.spec, output=output, options=options, progress=progress, resume=resume
+                    entry, loaded, output=output, options=options, progress=progress, resume=resume
                 ),
                 quiet=quiet,
             )
