@@ -55,12 +55,15 @@ class BoundStop:
     Attributes:
         stop: The condition.
         positions: Position of the column that each name in it means.
-        min_tick: First tick at which it may end a run.
     """
 
     stop: StopSpec | CompoundStop
     positions: Mapping[str, int]
-    min_tick: int
+
+    @property
+    def min_tick(self) -> int:
+        """First tick at which it may end a run."""
+        return self.stop.min_tick
 
     def condition(self) -> Callable[[Sequence[float]], bool]:
         """Return whether it is satisfied by a sample, given as its values in the order of the columns.
@@ -171,7 +174,7 @@ def _bind_stop(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> B
         if column is None:
             _add_unknown_column(problems, ("run", "stop"), "condition", name, columns)
     positions = {name: columns.index(column) for name, column in resolved.items() if column is not None}
-    return BoundStop(stop, positions, stop.min_tick)
+    return BoundStop(stop, positions)
 
 
 def _add_unknown_column(
@@ -185,10 +188,6 @@ def _add_unknown_column(
         allowed=", ".join(columns) or "none, the model has no statistics",
         hint=near_miss(name, columns),
     )
-
-
-def _never(row: Sequence[float]) -> bool:
-    return False
 
 
 class Sampler:
@@ -207,7 +206,7 @@ class Sampler:
         "_last",
         "_non_finite",
         "_plan",
-        "_stop",
+        "_stop_from",
         "_stops",
         "_ticks",
         "_totals",
@@ -218,8 +217,8 @@ class Sampler:
         """Start a run measured as `plan` says."""
         self._plan = plan
         self._columns = plan.columns
-        self._stop = plan.stop
-        self._stops = _never if plan.stop is None else plan.stop.condition()
+        self._stops = None if plan.stop is None else plan.stop.condition()
+        self._stop_from = 0 if plan.stop is None else plan.stop.min_tick
         self._has_samples = False
         self._ticks = array("q")
         self._values = array("d")
@@ -242,10 +241,7 @@ class Sampler:
         self._ticks.append(tick)
         if len(self._ticks) >= _BLOCK:
             self._fold()
-        stop = self._stop
-        if stop is None or tick < stop.min_tick:
-            return False
-        return self._stops(row)
+        return self._stops is not None and tick >= self._stop_from and self._stops(row)
 
     def _row(self, tick: int, stats: Mapping[str, float]) -> array[float]:
         """Return the sample as a row of its own: whatever a value raises, no part of it has been taken."""
