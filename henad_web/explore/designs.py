@@ -28,6 +28,7 @@ __all__ = [
     "TableDesign",
     "TableLevels",
     "ZipDesign",
+    "float_bits",
     "is_listed",
     "value_at",
 ]
@@ -57,6 +58,11 @@ def value_at(domain: Domain, entry: np.generic | int | float) -> ParamValue:
         return float(entry)
     position = int(entry)
     return domain.low + position if isinstance(domain, WholeDomain) else domain[position]
+
+
+def float_bits(column: Column) -> NDArray[np.uint64]:
+    """Return the bits of the numbers of a continuous `column`, whatever its precision, ``(n,)``."""
+    return column.view(np.uint32 if column.itemsize == 4 else np.uint64).astype(np.uint64)
 
 
 class Design(ABC):

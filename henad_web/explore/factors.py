@@ -106,6 +106,10 @@ class Target:
             raise ParamError(self.column, "not a tick", came=repr(value), allowed=self.allowed)
         return tick
 
+    def text(self, value: ParamValue) -> str:
+        """Return the canonical `value` as tables hold it."""
+        return str(value) if self.param is None else self.param.text(value)
+
     def add_problem(self, problems: ProblemList, table: TablePath, key: str, error: ParamError) -> None:
         """Record that `error` stands at `key` of `table`."""
         problems.add(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.explore.conditions import CompoundStop
-from henad_web.explore.designs import Column, TableLevels
+from henad_web.explore.designs import Column, TableLevels, float_bits
 from henad_web.explore.factors import Target
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, SteppedLevels, WholeDomain
 from henad_web.explore.reducers import parse_kind
@@ -252,14 +252,14 @@ def _reader(target: Target, domain: Domain, sample: Rows) -> _Reader:
     """Return what turns a column of `domain` into the bytes that a hash takes; `sample` are those of one value."""
     tag = sample[: len(sample) - 8]  # a parameter's kind; nothing before a tick
     if isinstance(domain, ContinuousDomain):
-        return lambda column: (_tagged(tag, _float_bits(column)), None)
+        return lambda column: (_tagged(tag, float_bits(column)), None)
     if isinstance(domain, WholeDomain):
         low = np.array(domain.low % 2**64, np.uint64)
         return lambda column: (_tagged(tag, column.astype(np.uint64) + low), None)
     if isinstance(domain, TableLevels):
         return _table_reader(target, domain, tag)
     if isinstance(domain, SteppedLevels):
-        return lambda column: (_tagged(tag, _float_bits(domain.column(column))), None)
+        return lambda column: (_tagged(tag, float_bits(domain.column(column))), None)
     if isinstance(domain, range):
         # A step past 64 bits leads from the only level to nowhere.
         start, step = (np.array(number % 2**64, np.uint64) for number in (domain.start, domain.step))
@@ -276,12 +276,8 @@ def _table_reader(target: Target, levels: TableLevels, tag: Rows) -> _Reader:
         known = _level_bytes(target, levels.values, range(len(levels.values)))
         return lambda column: _picked(known, entries[column.astype(np.intp)])
     if entries.dtype.kind == "f":
-        return lambda column: (_tagged(tag, _float_bits(entries[column.astype(np.intp)])), None)
+        return lambda column: (_tagged(tag, float_bits(entries[column.astype(np.intp)])), None)
     return lambda column: (_tagged(tag, entries[column.astype(np.intp)].astype(np.uint64)), None)
-
-
-def _float_bits(column: Column) -> NDArray[np.uint64]:
-    return column.view(np.uint32 if column.itemsize == 4 else np.uint64).astype(np.uint64)
 
 
 def _tagged(tag: Rows, numbers: NDArray[np.uint64]) -> Rows:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.explore.designs import Column, value_at
+from henad_web.explore.designs import Column, float_bits, value_at
 from henad_web.explore.factors import Target
 from henad_web.explore.levels import ContinuousDomain, DecimalLevels, Domain, SteppedLevels, WholeDomain, single
 from henad_web.explore.spec import DesignKind
@@ -76,7 +76,7 @@ def _levels_text(target: Target, domain: Domain) -> str:
 
 
 def _value_text(target: Target, value: ParamValue) -> str:
-    text = str(value) if target.param is None else target.param.text(value)
+    text = target.text(value)
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
@@ -146,5 +146,5 @@ def _codes(domain: Domain, column: Column) -> NDArray[np.uint64]:
         codes = [first.setdefault(value_at(domain, entry), code) for code, entry in enumerate(entries)]
         return np.array(codes, np.uint64)[positions]
     if column.dtype.kind == "f":
-        return column.view(np.uint32 if column.itemsize == 4 else np.uint64).astype(np.uint64)
+        return float_bits(column)
     return column.astype(np.uint64)

@@ -14,10 +14,8 @@ from henad_web.errors import UsageError
 from henad_web.explore.blocks import ResolvedBlock
 from henad_web.explore.columns import ACTION, LEADING
 from henad_web.explore.design_table import csv_record
-from henad_web.explore.factors import Target
 from henad_web.explore.plan import Plan
 from henad_web.explore.spec import BlockSpec, DesignKind, SweepSpec
-from henad_web.model.params import ParamValue
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun
@@ -66,12 +64,8 @@ def _frozen(block: BlockSpec, resolved: ResolvedBlock) -> BlockSpec:
     lines = [csv_record([target.column for target in resolved.targets])]
     for position in range(resolved.design.config_count):
         row = zip(resolved.targets, resolved.design.row(position), strict=True)
-        lines.append(csv_record([_text(target, value) for target, value in row]))
+        lines.append(csv_record([target.text(value) for target, value in row]))
     return BlockSpec(design=DesignKind.TABLE, table_text="".join(lines))
-
-
-def _text(target: Target, value: ParamValue) -> str:
-    return str(value) if target.param is None else target.param.text(value)
 
 
 def plan_columns(plan: Plan) -> tuple[str, ...]:
