@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -19,6 +19,9 @@ from henad_web.explore.spec_file import SpecSource
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
 from henad_web.output.spans import RunSpan
+
+if TYPE_CHECKING:
+    from henad_web.output.record import Counts
 
 __all__ = [
     "FORMAT",
@@ -61,13 +64,18 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ManifestStatus(StrEnum):
-    """How far a folder has come. `INCOMPLETE` is a merge of shards that lacks runs."""
+    """How far a folder has come. `INCOMPLETE` lacks runs: a device was lost, or no shard of a merge held them."""
 
     RUNNING = "running"
     COMPLETE = "complete"
     ABORTED = "aborted"
     FAILED = "failed"
     INCOMPLETE = "incomplete"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last sweep into the folder came to its end, with everything it wrote durable."""
+        return self not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
 
 
 class ModelRecord(_Record, frozen=True):
@@ -204,6 +212,11 @@ class ResultsRecord(_Record, frozen=True):
     non_finite: Count
     failed: Count
 
+    @classmethod
+    def of(cls, counts: Counts) -> ResultsRecord:
+        """Return the record of `counts`."""
+        return cls(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
+
 
 class Manifest(_Record, frozen=True):
     """The whole record of a folder."""
@@ -237,8 +250,8 @@ class Manifest(_Record, frozen=True):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the last sweep into the folder came to its end, with everything it wrote durable."""
-        return self.status not in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
+        """Whether its status says that the sweep came to its end."""
+        return self.status.has_ended
 
     def to_bytes(self) -> bytes:
         r"""Return the file: indented by two, one line feed at its end.

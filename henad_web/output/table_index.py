@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from henad_web.output.store import ResultsReader
 
 __all__ = [
+    "IS_FAILURE",
     "STATUSES",
     "Ints",
     "RunsIndex",
@@ -42,8 +43,10 @@ __all__ = [
 STATUSES = tuple(RunStatus)
 """Statuses by the number an index gives them."""
 
+IS_FAILURE = np.array([status.is_failure for status in STATUSES])
+"""Whether each of `STATUSES` is a failure."""
+
 _BUILD_FAULT = "while building the model"
-_FAILED = np.array([status.is_failure for status in STATUSES])
 
 Ints = Int64s
 
@@ -119,7 +122,7 @@ def _codes(texts: NDArray[np.str_]) -> Ints:
 
 def _unbuilt(status: Ints, ticks: Ints, notes: NDArray[np.str_]) -> NDArray[np.bool_]:
     refused = (status == STATUSES.index(RunStatus.REFUSED)) & (ticks == 0)
-    return np.asarray(_FAILED[status] & (refused | np.char.startswith(notes, _BUILD_FAULT)))
+    return np.asarray(IS_FAILURE[status] & (refused | np.char.startswith(notes, _BUILD_FAULT)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

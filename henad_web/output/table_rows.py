@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from henad_web.explore.outcomes import RunStatus
 from henad_web.output.record import Counts
-from henad_web.output.table_index import STATUSES, recorded_indexes
+from henad_web.output.table_index import IS_FAILURE, STATUSES, recorded_indexes
 
 if TYPE_CHECKING:
     from henad_web.output.manifest import Manifest
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from henad_web.output.table_index import Ints, RunsIndex, SeriesCadence, SeriesIndex
 
 __all__ = ["KeptTables", "TableEnds", "TableRows", "WrittenRows", "all_rows", "rows_at", "series_groups"]
-
-_FAILED = np.array([status.is_failure for status in STATUSES])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -188,6 +186,6 @@ def series_groups(runs: RunsIndex, series: SeriesIndex) -> tuple[Ints, NDArray[n
 
 def _counts(status: Ints) -> Counts:
     by_status = np.bincount(status, minlength=len(STATUSES))
-    failed = int(by_status[_FAILED].sum())
+    failed = int(by_status[IS_FAILURE].sum())
     ok, non_finite = (int(by_status[STATUSES.index(kind)]) for kind in (RunStatus.OK, RunStatus.NON_FINITE))
     return Counts(rows=len(status), ok=ok, non_finite=non_finite, failed=failed)

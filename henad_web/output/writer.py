@@ -193,9 +193,7 @@ class ResultsWriter:
                 if runs.tell() < size:
                     yield already + (1.0 - already) * runs.tell() / size
         self._store.check_tables()
-        counts = self._counts
-        results = ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
-        self._write(self._ended(_STATUS[end], results))
+        self._write(self._ended(_STATUS[end], ResultsRecord.of(self._counts)))
 
     def _ordered_rows(self) -> TableRows:
         """Return every row in plan order, by where this writer put it, or where it is found among kept ones."""

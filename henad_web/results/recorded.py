@@ -113,7 +113,7 @@ class RecordedResults:
         self._models = None if models is None else ModelSet.of(models)
         self.path, self.ignored = files.path, files.ignored
         self.manifest = Manifest.read(files.read(MANIFEST), path=files.path)
-        if self._has_ended:
+        if self.manifest.has_ended:
             files.check_runs()
         with self.runs_reader()() as stream:
             self.runs = RecordedRuns(stream, layout_of(self.manifest))
@@ -234,7 +234,7 @@ class RecordedResults:
         Raises:
             ResultsError: The table is not what a sweep writes.
         """
-        opener = self._files.parts.get(SUMMARY) if self._has_ended else None
+        opener = self._files.parts.get(SUMMARY) if self.manifest.has_ended else None
         return RecordedSummary.read(opener, self.runs_reader(), self.runs.layout)
 
     @property
@@ -361,10 +361,6 @@ class RecordedResults:
             recorded = self.manifest.model.schema_hash
             raise ModelChangedError(self.manifest.model.id, recorded, self.entry.schema().schema_hash)
         return self.entry
-
-    @property
-    def _has_ended(self) -> bool:
-        return self.manifest.has_ended
 
     @property
     def _series_index(self) -> SeriesIndex:

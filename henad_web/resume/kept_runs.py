@@ -15,7 +15,7 @@ from henad_web.explore.hashes import run_keys
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.names import RUNS, SERIES
-from henad_web.output.table_index import STATUSES, SeriesCadence, recorded_indexes
+from henad_web.output.table_index import IS_FAILURE, STATUSES, SeriesCadence, recorded_indexes
 from henad_web.output.table_rows import KeptTables, TableEnds, rows_at, series_groups
 from henad_web.resume.checks import check_plan, check_run_keys, checked_indexes, planned_ids, read_manifest
 from henad_web.resume.errors import ResumeError, ResumeReason
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KeptRuns", "resumed_runs", "reused_runs", "rows_to_keep", "table_ends", "whole_series"]
 
-_FAILED = np.array([status.is_failure for status in STATUSES])
 _TIMED_OUT = STATUSES.index(RunStatus.TIMED_OUT)
 _SHAPE_ERROR = STATUSES.index(RunStatus.SHAPE_ERROR)
 
@@ -136,7 +135,7 @@ def whole_series(
     with_last, without_last = holds_samples_to(runs.ticks), holds_samples_to(runs.ticks - 1)
     exact = np.where(runs.status == _SHAPE_ERROR, without_last, with_last)
     either = with_last | without_last if is_ended else np.zeros_like(exact)
-    failed = _FAILED[runs.status]
+    failed = IS_FAILURE[runs.status]
     return is_single & (exact | (failed & (either | _before_the_end(runs, series)))), group
 
 
@@ -152,7 +151,7 @@ def _before_the_end(runs: RunsIndex, series: SeriesIndex) -> NDArray[np.bool_]:
 
 def rows_to_keep(runs: RunsIndex, whole: NDArray[np.bool_], *, retry_failed: bool) -> NDArray[np.bool_]:
     """Return which rows of `runs` stay: `whole` ones that did not time out and, to retry, did not fail."""
-    again = _FAILED[runs.status] if retry_failed else np.equal(runs.status, _TIMED_OUT)
+    again = IS_FAILURE[runs.status] if retry_failed else np.equal(runs.status, _TIMED_OUT)
     keep: NDArray[np.bool_] = whole & ~again
     return keep
 

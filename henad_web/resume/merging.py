@@ -215,7 +215,7 @@ def _ended(manifest: Manifest, counts: Counts, missing: int, context: MergeConte
     return replace(
         manifest,
         status=ManifestStatus.INCOMPLETE if missing else ManifestStatus.COMPLETE,
-        results=ResultsRecord(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed),
+        results=ResultsRecord.of(counts),
         timestamps=replace(manifest.timestamps, finished_unix_ms=finished_ms, finished=rfc3339(finished_ms)),
     )
 

@@ -197,11 +197,9 @@ def _platform_of(session: SessionRecord) -> str | None:
 
 
 def _that_wrote(sessions: Sequence[SessionRecord], status: ManifestStatus) -> list[SessionRecord]:
-    may_have_died = status in (ManifestStatus.RUNNING, ManifestStatus.FAILED)
-    last = len(sessions) - 1
-    return [
-        session for position, session in enumerate(sessions) if session.ran > 0 or (may_have_died and position == last)
-    ]
+    # One that did not end may have written more than it came to say.
+    last = -1 if status.has_ended else len(sessions) - 1
+    return [session for position, session in enumerate(sessions) if session.ran > 0 or position == last]
 
 
 def _same(role: BuildRole, first: SessionRecord, second: SessionRecord) -> bool:

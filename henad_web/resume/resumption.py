@@ -15,7 +15,7 @@ from henad_web.errors import ModelMismatchError
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import WHOLE
 from henad_web.output.build import BuildRecord, files_of_source, model_source
-from henad_web.output.manifest import Manifest, ManifestStatus, SessionRecord
+from henad_web.output.manifest import Manifest, SessionRecord
 from henad_web.output.spans import RunSpan, SpanBuilder, ids_in
 from henad_web.resume.checks import check_model, read_manifest, recorded_shard, recorded_spec
 from henad_web.resume.kept_runs import KeptRuns, resumed_runs
@@ -107,7 +107,7 @@ def _sessions_before(kept: KeptRuns, replicates: int) -> tuple[SessionRecord, ..
     """Return the recorded sessions, their run ids those of the plan that goes on."""
     recorded = kept.manifest
     sessions = list(recorded.sessions)
-    if sessions and recorded.status in (ManifestStatus.RUNNING, ManifestStatus.FAILED):
+    if sessions and not recorded.has_ended:
         # A session that was killed or failed has of its rows those that are kept; what it said of them is not sure.
         sessions[-1] = replace(sessions[-1], ran=max(kept.count - sessions[-1].skipped, 0))
     old = recorded.plan.replicates
