@@ -15,6 +15,7 @@ from henad_web.model.decimals import f32_text
 __all__ = [
     "EXACT_LIMIT",
     "LARGEST_DOUBLE",
+    "LARGEST_TOML_INTEGER",
     "MAX_U64",
     "grouped",
     "parse_long_number",
@@ -74,6 +75,9 @@ MAX_U64 = 2**64 - 1
 
 LARGEST_DOUBLE = 2**1024 - 1
 """Whole numbers beyond are infinite as doubles, and files hold none; steps of ranges may be past 64 bits."""
+
+LARGEST_TOML_INTEGER = 2**63 - 1
+"""TOML promises 64 bits with a sign, and so do most readers of a manifest."""
 
 EXACT_LIMIT = 2**53
 """A double holds every whole number up to here, and not every one beyond: readers of JSON may round those."""

@@ -17,7 +17,7 @@ from msgspec import structs
 from henad_web.errors import Place, Problem, SpecError
 from henad_web.explore.blocks import DEFAULT_NUM_LEVELS
 from henad_web.explore.conditions import condition_text
-from henad_web.explore.numbers import EXACT_LIMIT, parse_long_number
+from henad_web.explore.numbers import EXACT_LIMIT, LARGEST_TOML_INTEGER, parse_long_number
 from henad_web.explore.reducers import parse_kind
 from henad_web.explore.spec import (
     BlockSpec,
@@ -98,9 +98,6 @@ def _canonical(value: object, key: str | None = None) -> object:
 Document: TypeAlias = dict[str, object]
 """A table by key, of JSON builtins."""
 
-_LARGEST_TOML_INTEGER = 2**63 - 1
-"""TOML promises 64 bits with a sign, and so do most readers of a manifest."""
-
 
 def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
     """Return the text of a spec file that says `spec`; `execution` is written where it is not the default."""
@@ -127,7 +124,7 @@ def spec_document(
     spec: SweepSpec,
     execution: ExecutionSettings | None = None,
     *,
-    largest_seed: int = _LARGEST_TOML_INTEGER,
+    largest_seed: int = LARGEST_TOML_INTEGER,
     largest_value: int | None = None,
 ) -> Document:
     """Return `spec` as the tables of a spec file, in JSON builtins; a manifest keeps it under `spec`.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from henad_web.errors import ProblemList, near_miss
+from henad_web.explore.numbers import LARGEST_TOML_INTEGER
 from henad_web.explore.spec import (
     BlockSpec,
     LevelSpec,
@@ -23,7 +24,7 @@ from henad_web.explore.spec import (
     SweepSpec,
 )
 from henad_web.importers.imported import Notes
-from henad_web.importers.levels import WHOLE_LIMIT, Variables, levels_of, split_blocks
+from henad_web.importers.levels import MOST_VALUES, Variables, levels_of, split_blocks
 from henad_web.importers.names import NameMap, Place
 from henad_web.importers.xml_text import Element, read_xml
 
@@ -40,7 +41,6 @@ __all__ = [
 _NUMBER = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_MAX_VALUES = 2**16
 
 
 def parse_number(text: str) -> int | float:
@@ -56,7 +56,7 @@ def parse_number(text: str) -> int | float:
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"'{trimmed}' is not a finite number")
     # A decimal, since a whole number past 2^53 has digits that the double need not have.
-    return int(Decimal(trimmed)) if number.is_integer() and abs(number) < WHOLE_LIMIT else number
+    return int(Decimal(trimmed)) if number.is_integer() and abs(number) <= LARGEST_TOML_INTEGER else number
 
 
 def parse_literal(text: str) -> int | float | bool | str:
@@ -86,9 +86,9 @@ def stepped_values(first: str, step: str, last: str) -> list[int | float]:
     if by == 0 or (end - begin) * by < 0:
         raise ValueError(f"a step of {step.strip()} never comes from {first.strip()} to {last.strip()}")
     count = int((end - begin) / by) + 1
-    if count > _MAX_VALUES:
-        raise ValueError(f"{count} values, at most {_MAX_VALUES} are taken one by one")
-    return [parse_number(str(begin + by * place)) for place in range(count)]
+    if count > MOST_VALUES:
+        raise ValueError(f"{count} values, at most {MOST_VALUES} are taken one by one")
+    return [parse_number(str(begin + by * position)) for position in range(count)]
 
 
 _SEPARATOR = "@#$#@#$#@"
@@ -113,9 +113,9 @@ def experiments_in(text: str) -> list[Element]:
     first_line = 1
     if not text.lstrip().startswith("<"):
         sections = text.split(_SEPARATOR)
-        for place, section in enumerate(sections):
+        for position, section in enumerate(sections):
             if section.lstrip().startswith("<experiments"):
-                before = _SEPARATOR.join(sections[:place]) + _SEPARATOR
+                before = _SEPARATOR.join(sections[:position]) + _SEPARATOR
                 first_line, text = before.count("\n") + 1, section
                 break
         else:
@@ -152,10 +152,10 @@ def pick_experiment(experiments: list[Element], name: str | None, problems: Prob
 def _labelled(experiments: list[Element]) -> dict[str, Element]:
     names = [element.attributes.get("name", "") for element in experiments]
     labelled: dict[str, Element] = {}
-    for place, (name, element) in enumerate(zip(names, experiments, strict=True)):
+    for position, (name, element) in enumerate(zip(names, experiments, strict=True)):
         label = name
         if names.count(name) > 1:
-            label = f"{name}#{names[: place + 1].count(name)}"
+            label = f"{name}#{names[: position + 1].count(name)}"
             while label in names:  # an experiment may be called so
                 label = f"{label}#"
         labelled[label] = element

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from henad_web.errors import ParamError, ProblemList
-from henad_web.explore.numbers import EXACT_LIMIT
+from henad_web.explore.numbers import EXACT_LIMIT, LARGEST_TOML_INTEGER
 from henad_web.explore.spec import FactorSpec, LevelSpec, SpecValue, ValueLevels
 from henad_web.importers.names import NameMap, Place
 
-__all__ = ["WHOLE_LIMIT", "Variables", "levels_of", "single_value", "split_blocks", "whole_if_exact"]
+__all__ = ["MOST_VALUES", "Variables", "levels_of", "single_value", "split_blocks", "whole_if_exact"]
 
-WHOLE_LIMIT = 2**63
-"""TOML has no whole numbers from here on."""
+MOST_VALUES = 2**16
+"""Most values that are written out one by one."""
 
 Variables = list[tuple[str, LevelSpec]]
 """Parameter ids with their levels, in order."""
@@ -53,7 +53,7 @@ def whole_if_exact(number: int | float) -> int | float:
     An integer stays one as far as a spec file has such numbers.
     """
     if isinstance(number, int):
-        return number if abs(number) < WHOLE_LIMIT else float(number)
+        return number if abs(number) <= LARGEST_TOML_INTEGER else float(number)
     return int(number) if number.is_integer() and abs(number) < EXACT_LIMIT else number
 
 

@@ -92,7 +92,7 @@ def _chosen(
         return None if call is None else _arguments(program, call, problems, notes)
     if len(body) == 1 and isinstance(body[0], ast.Expr):
         return _literal(program, body[0].value, problems)
-    known = [*dicts, *(f"{_CALL}#{place + 1}" for place in range(len(calls)))]
+    known = [*dicts, *(f"{_CALL}#{position + 1}" for position in range(len(calls)))]
     allowed = ", ".join(known) or "none, it assigns no dict to a name"
     hint = None if name is None else near_miss(name, known)
     wrong = "which dict is meant?" if name is None else f"no dict '{name}'"
@@ -102,13 +102,13 @@ def _chosen(
 
 def _chosen_call(calls: Sequence[ast.Call], name: str | None, problems: ProblemList) -> ast.Call | None:
     match = _CALL_NAME.fullmatch(name or "")
-    place = int(match[1]) if match and match[1] else None
-    if place is None and len(calls) == 1:
+    number = int(match[1]) if match and match[1] else None
+    if number is None and len(calls) == 1:
         return calls[0]
-    if place is not None and 1 <= place <= len(calls):
-        return calls[place - 1]
-    listed = ", ".join(f"'{_CALL}#{number + 1}' in line {call.lineno}" for number, call in enumerate(calls))
-    wrong = f"{len(calls)} calls of {_CALL} in it" if place is None else f"no call '{name}'"
+    if number is not None and 1 <= number <= len(calls):
+        return calls[number - 1]
+    listed = ", ".join(f"'{_CALL}#{position + 1}' in line {call.lineno}" for position, call in enumerate(calls))
+    wrong = f"{len(calls)} calls of {_CALL} in it" if number is None else f"no call '{name}'"
     problems.add((), None, wrong, allowed=listed, hint="name one of them")
     return None
 
@@ -118,12 +118,12 @@ def _arguments(
 ) -> Mapping[str, object] | None:
     """Return the arguments of a call of `batch_run` by name, what cannot be read as its code."""
     given: dict[str, object] = {}
-    for place, node in enumerate(call.args):
-        if place >= len(_ARGUMENTS) or isinstance(node, ast.Starred):
+    for position, node in enumerate(call.args):
+        if position >= len(_ARGUMENTS) or isinstance(node, ast.Starred):
             problems.add((), None, f"line {node.lineno}: an argument without a name", came=ast.unparse(node),
                          hint="write it with its name, such as max_steps=100")  # fmt: skip
             return None
-        given[_ARGUMENTS[place]] = node if place == 0 else program.value(node)
+        given[_ARGUMENTS[position]] = node if position == 0 else program.value(node)
     for keyword in call.keywords:
         value = program.value(keyword.value)
         if keyword.arg is not None:

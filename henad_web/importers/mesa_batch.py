@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from henad_web.errors import ProblemList
+from henad_web.errors import ProblemList, counted
 from henad_web.explore.spec import (
     BlockSpec,
     ExecutionSettings,
@@ -21,7 +21,7 @@ from henad_web.importers.imported import Notes
 from henad_web.importers.levels import Variables, levels_of, split_blocks
 from henad_web.importers.literals import COMPUTED, COMPUTED_HINT
 from henad_web.importers.names import NameMap, Place
-from henad_web.importers.python_values import Series, code_in
+from henad_web.importers.python_values import RangeCall, code_in
 
 __all__ = ["spec_of_batch"]
 
@@ -85,9 +85,8 @@ def _check_computed(given: Mapping[str, object], problems: ProblemList) -> None:
 
 
 def _levels(name: str, values: object, names: NameMap, problems: ProblemList, notes: Notes) -> LevelSpec:
-    if isinstance(values, Series):
-        count = "1 value" if values.count == 1 else f"{values.count} values"
-        notes.add(f"'{name}': {values.source} became {count}.")
+    if isinstance(values, RangeCall):
+        notes.add(f"'{name}': {values.source} became {counted(values.count, 'value')}.")
         if values.levels is not None:
             return values.levels
         if values.values is None:
@@ -98,7 +97,7 @@ def _levels(name: str, values: object, names: NameMap, problems: ProblemList, no
 
 
 def _listed(name: str, values: object, problems: ProblemList) -> list[object]:
-    if isinstance(values, Series):
+    if isinstance(values, RangeCall):
         return list(values.values or ())
     if isinstance(values, list | tuple):
         return list(values)

@@ -16,12 +16,9 @@ from fractions import Fraction
 
 from henad_web.explore.spec import RangeLevels
 from henad_web.importers.imported import Notes
-from henad_web.importers.levels import whole_if_exact
+from henad_web.importers.levels import MOST_VALUES, whole_if_exact
 
-__all__ = ["Code", "PythonProgram", "Series", "code_in"]
-
-_MAX_VALUES = 2**16
-"""Most values of a call that are written out one by one."""
+__all__ = ["Code", "PythonProgram", "RangeCall", "code_in"]
 
 _CHANGING = (
     "append",
@@ -59,8 +56,8 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """The values of a call of a range.
+class RangeCall:
+    """A call of a range, by its values.
 
     Attributes:
         source: Text of the call.
@@ -162,7 +159,7 @@ class PythonProgram:
             value = self.value(part.value if isinstance(part, ast.Starred) else part)
             if not isinstance(part, ast.Starred):
                 values.append(value)
-            elif isinstance(value, Series) and value.values is not None:
+            elif isinstance(value, RangeCall) and value.values is not None:
                 values += value.values
             elif isinstance(value, list | tuple):
                 values += value
@@ -254,8 +251,8 @@ class PythonProgram:
         numpy_name = f"numpy.{function}" if module in _NUMPY else name
         if numpy_name in ("list", "tuple", "numpy.array") and len(positional) == 1 and not named:
             only = positional[0]
-            return only if isinstance(only, list | tuple | Series) else self._code(call)
-        make = _SERIES.get(numpy_name)
+            return only if isinstance(only, list | tuple | RangeCall) else self._code(call)
+        make = _RANGES.get(numpy_name)
         return (make and make(ast.unparse(call), positional, named)) or self._code(call)
 
 
@@ -323,10 +320,10 @@ def _names_imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, st
             yield first, first
 
 
-_Make = Callable[[str, Sequence[object], Mapping[str, object]], Series | None]
+_Make = Callable[[str, Sequence[object], Mapping[str, object]], RangeCall | None]
 
 
-def _range(source: str, positional: Sequence[object], named: Mapping[str, object]) -> Series | None:
+def _range(source: str, positional: Sequence[object], named: Mapping[str, object]) -> RangeCall | None:
     ends = [each for each in positional if type(each) is int]
     if named or len(ends) != len(positional) or not 1 <= len(ends) <= 3 or ends[2:] == [0]:
         return None
@@ -339,7 +336,7 @@ def _length(found: range) -> int:
     return max(0, -((found.start - found.stop) // found.step))
 
 
-def _arange(source: str, positional: Sequence[object], named: Mapping[str, object]) -> Series | None:
+def _arange(source: str, positional: Sequence[object], named: Mapping[str, object]) -> RangeCall | None:
     given = _arguments(positional, named, ("start", "stop", "step"))
     if given is None:
         return None
@@ -354,7 +351,7 @@ def _arange(source: str, positional: Sequence[object], named: Mapping[str, objec
     return _stepped(source, start, step, max(0, math.ceil(count))) if math.isfinite(count) else None
 
 
-def _linspace(source: str, positional: Sequence[object], named: Mapping[str, object]) -> Series | None:
+def _linspace(source: str, positional: Sequence[object], named: Mapping[str, object]) -> RangeCall | None:
     named = dict(named)
     endpoint = named.pop("endpoint", True)
     given = _arguments(positional, named, ("start", "stop", "num"))
@@ -363,12 +360,12 @@ def _linspace(source: str, positional: Sequence[object], named: Mapping[str, obj
     count = given.get("num", 50)
     if not isinstance(count, int) or count < 0:
         return None
-    if count > _MAX_VALUES:
-        return Series(source, count)
+    if count > MOST_VALUES:
+        return RangeCall(source, count)
     first, last = (Fraction(Decimal(repr(given[end]))) for end in ("start", "stop"))
     parts = max(count - 1 if endpoint else count, 1)
-    values = (float(first + (last - first) * place / parts) for place in range(count))
-    return Series(source, count, tuple(map(whole_if_exact, values)))
+    values = (float(first + (last - first) * position / parts) for position in range(count))
+    return RangeCall(source, count, tuple(map(whole_if_exact, values)))
 
 
 def _arguments(
@@ -383,20 +380,20 @@ def _arguments(
     return numbers if len(numbers) == len(given) and is_plain else None
 
 
-def _stepped(source: str, start: float, step: float, count: int) -> Series:
+def _stepped(source: str, start: float, step: float, count: int) -> RangeCall:
     """Return the `count` numbers from `start` by `step`, counted in decimals, so that 0.1 thrice is 0.3."""
     first, by = (Fraction(Decimal(repr(number))) for number in (start, step))
     unit = math.lcm(first.denominator, by.denominator)
     is_whole = isinstance(start, int) and isinstance(step, int)
 
-    def value(place: int) -> int | float:
-        units = int(first * unit) + place * int(by * unit)
+    def value(position: int) -> int | float:
+        units = int(first * unit) + position * int(by * unit)
         return units if is_whole else whole_if_exact(units / unit)
 
     levels = None
     if step > 0 and count > 1:
         levels = RangeLevels(min=value(0), max=value(count - 1), step=step if is_whole else whole_if_exact(float(step)))
-    return Series(source, count, tuple(map(value, range(count))) if count <= _MAX_VALUES else None, levels)
+    return RangeCall(source, count, tuple(map(value, range(count))) if count <= MOST_VALUES else None, levels)
 
 
-_SERIES: dict[str, _Make] = {"range": _range, "numpy.arange": _arange, "numpy.linspace": _linspace}
+_RANGES: dict[str, _Make] = {"range": _range, "numpy.arange": _arange, "numpy.linspace": _linspace}
