@@ -109,10 +109,10 @@ class Place:
 
 def _table_name(table: Sequence[str | int]) -> str:
     name = ""
-    for place, step in enumerate(table):
+    for position, step in enumerate(table):
         if isinstance(step, int):
             # A block has an id, from 0, as in tables and plans; entries of other lists are counted.
-            name += f" {step}" if table[:place] == ("block",) else f" #{step + 1}"
+            name += f" {step}" if table[:position] == ("block",) else f" #{step + 1}"
         else:
             name += f".{step}" if name else step
     return name

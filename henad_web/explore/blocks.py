@@ -35,7 +35,7 @@ _SAMPLED = (DesignKind.RANDOM, DesignKind.LHS, DesignKind.SOBOL, DesignKind.SALT
 _BALANCED = (DesignKind.SOBOL, DesignKind.SALTELLI)
 """Designs whose points are balanced only in powers of two."""
 _WHOLE = (DesignKind.SALTELLI, DesignKind.MORRIS)
-"""Designs whose analysis takes the configs by their places."""
+"""Designs whose analysis takes the configs by their positions."""
 
 DEFAULT_NUM_LEVELS = 4
 

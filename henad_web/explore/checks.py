@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from henad_web.errors import ParamError, ProblemList, near_miss
+from henad_web.errors import ParamError, ProblemList, counted, near_miss
 from henad_web.explore.columns import FILE_COLUMNS, SERIES_LEADING, names_a_statistic
 from henad_web.explore.comparisons import Comparison
 from henad_web.explore.conditions import CompoundStop, column_text, condition_text, understood_stop
@@ -79,8 +79,8 @@ def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
             problems.add(table, "list", wrong, came=whole_text(seed), hint="remove one of them")
     replicates = spec.run.replicates
     if len(seeds) != replicates:
-        given, asked = ("" if count == 1 else "s" for count in (len(seeds), replicates))
-        came = f"{len(seeds)} seed{given} for {grouped(replicates)} replicate{asked}"
+        asked = f"{grouped(replicates)} replicate{'' if replicates == 1 else 's'}"
+        came = f"{counted(len(seeds), 'seed')} for {asked}"
         hint = f"write replicates = {len(seeds)} in [run]" if seeds else "remove the list, or give seeds"
         problems.add(table, "list", "not as many seeds as replicates", came=came, hint=hint)
 
@@ -175,7 +175,7 @@ def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: Proble
 
 def check_fixed(spec: SweepSpec, schema: ModelSchema, problems: ProblemList) -> tuple[ParamValue, ...]:
     """Check the values shared by every config and return the full base values, defaults where one is wrong."""
-    known = {param.id: place for place, param in enumerate(schema.params)}
+    known = {param.id: slot for slot, param in enumerate(schema.params)}
     base = [param.default for param in schema.params]
     seen: set[str] = set()
     for name, value in spec.fixed:
@@ -198,10 +198,10 @@ def check_varied_and_fixed(
 ) -> None:
     """Check that the block at `position`, which varies `targets`, varies nothing that `[set]` fixes."""
     fixed = {name for name, _ in spec.fixed}
-    for place, target in enumerate(targets):
+    for factor, target in enumerate(targets):
         if target.param is not None and target.name in fixed:
             is_factor = bool(block.factors)
-            table = ("block", position, "factors", place) if is_factor else ("block", position)
+            table = ("block", position, "factors", factor) if is_factor else ("block", position)
             hint = f"remove '{target.name}' from [set], or this {'factor' if is_factor else 'column'}"
             wrong = f"{target.words} is fixed in [set] and varied here"
             problems.add(table, "param" if is_factor else None, wrong, hint=hint)

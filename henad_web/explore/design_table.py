@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from henad_web.errors import ParamError, ProblemList, near_miss
+from henad_web.errors import ParamError, ProblemList, counted, near_miss
 from henad_web.explore.designs import TableDesign
 from henad_web.explore.factors import TablePath, Target, Targets
 from henad_web.explore.numbers import grouped
@@ -235,8 +235,8 @@ class _Body:
         came = {} if len(whole) == len(piece) else {line: len(row) for line, row in piece if len(row) != width}
         errors: dict[int, list[tuple[Target, ParamError]]] = {line: [] for line in came}
         for reader, *fields in zip(self.readers, *(fields for _, fields in whole), strict=True):
-            for place, error in reader.read(fields):
-                errors.setdefault(whole[place][0], []).append((reader.target, error))
+            for position, error in reader.read(fields):
+                errors.setdefault(whole[position][0], []).append((reader.target, error))
         for line in sorted(errors):
             self._wrong_rows += 1
             if self._wrong_rows <= _MOST_ROWS_TOLD:
@@ -245,8 +245,9 @@ class _Body:
     def _tell(self, line: int, came: int | None, errors: Sequence[tuple[Target, ParamError]]) -> None:
         place = self._table, self._key
         if came is not None:
-            fields = f"{came} {'field' if came == 1 else 'fields'}"
-            self._problems.add(*place, f"table row {line}: wrong width", came=fields, allowed=f"{len(self.readers)}")
+            self._problems.add(
+                *place, f"table row {line}: wrong width", came=counted(came, "field"), allowed=f"{len(self.readers)}"
+            )
         for target, error in errors:
             wrong = f"table row {line}, column '{target.column}': {error.wrong}"
             self._problems.add(*place, wrong, came=error.came, allowed=error.allowed, hint=error.hint)

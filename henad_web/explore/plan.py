@@ -99,7 +99,7 @@ class ConfigSequence(Sequence[Config]):
     def __getitem__(self, position: int | slice) -> Config | Sequence[Config]:
         """Return one config, or a tuple of those a slice covers."""
         if isinstance(position, slice):
-            return tuple(self[place] for place in range(*position.indices(len(self))))
+            return tuple(self[index] for index in range(*position.indices(len(self))))
         config_id = position + len(self) if position < 0 else position
         if not 0 <= config_id < len(self):
             raise IndexError(f"config {position} of {len(self)}")
@@ -260,8 +260,8 @@ class Plan:
         blocks = list(enumerate(self.resolved))
         found: list[PlanWarning | None] = [self._action_warning(slot) for slot in range(len(self.spec.actions))]
         found += rounded_values(self.spec, self.schema, self.resolved)
-        found += [warning for place, block in blocks for warning in repeated_levels(place, block)]
-        found += [repeated_configs(place, block) for place, block in blocks]
+        found += [warning for position, block in blocks for warning in repeated_levels(position, block)]
+        found += [repeated_configs(position, block) for position, block in blocks]
         steps, cadence = self.spec.run.steps, self.spec.measure.stats_every
         found.append(SparseSamples(cadence, steps) if 0 < steps < cadence else None)
         found.append(NoTime() if self.spec.run.timeout_s == 0 else None)
@@ -276,9 +276,9 @@ class Plan:
 
 
 def _late_ticks(block: ResolvedBlock, slot: int, base_tick: int, last_tick: int) -> tuple[int, int]:
-    for place, target in enumerate(block.targets):
+    for position, target in enumerate(block.targets):
         if target.param is None and target.slot == slot:
-            return block.design.late_ticks(place, last_tick)
+            return block.design.late_ticks(position, last_tick)
     return (block.design.config_count, base_tick) if base_tick > last_tick else (0, 0)
 
 
@@ -337,7 +337,7 @@ def _check_counts(spec: SweepSpec, resolved: Sequence[ResolvedBlock]) -> None:
     runs = configs * spec.run.replicates
     if configs > MAX_CONFIGS:
         wrong = f"{grouped(configs)} configs, the limit is {grouped(MAX_CONFIGS)}"
-        largest = max(range(len(resolved)), key=lambda place: resolved[place].design.config_count)
+        largest = max(range(len(resolved)), key=lambda position: resolved[position].design.config_count)
         hint = 'use fewer levels, or sample with design = "lhs"'
         problems.add(("block", largest), None, wrong, hint=hint)
     elif runs > MAX_RUNS:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import msgspec
 import numpy as np
 
-from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError
+from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError, counted
 from henad_web.explore.plan import Plan
 from henad_web.explore.positions import Positions
 from henad_web.explore.spec import ExecutionSettings, SweepSpec
@@ -69,7 +69,8 @@ class SpecSource(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         """Return the facts on one line."""
         text = "no text" if self.toml is None else f"{len(self.toml)} letters"
-        return f"<SpecSource {'in memory' if self.path is None else self.path}: {text}, {len(self.tables)} tables>"
+        where, tables = "in memory" if self.path is None else self.path, counted(len(self.tables), "table")
+        return f"<SpecSource {where}: {text}, {tables}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class LoadedSpec:
     def __repr__(self) -> str:
         """Return the facts on one line."""
         place = "text" if self.file is None else self.file
-        return f"<LoadedSpec of '{self.spec.model}' from {place}: {len(self.spec.blocks)} blocks>"
+        return f"<LoadedSpec of '{self.spec.model}' from {place}: {counted(len(self.spec.blocks), 'block')}>"
 
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return `problems` of this spec, such as a `PlanError` holds, by line, with file and line in their places."""

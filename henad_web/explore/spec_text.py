@@ -127,11 +127,11 @@ def _odd_hint(text: str, line: int, column: int | None) -> str | None:
     lines = text.split("\n")
     for number in [line] if column else range(1, len(lines) + 1):
         found = lines[number - 1]
-        place = column - 1 if column else len(found)
+        last = column - 1 if column else len(found)
         # What stands in quotes that were closed before is text, and there all characters are fine.
-        before = _CLOSED.sub(lambda match: " " * len(match.group()), found[:place])
-        for position in (place, *reversed(range(len(before)))):
-            odd = odd_character((before + found[place:])[position]) if position < len(found) else None
+        before = _CLOSED.sub(lambda match: " " * len(match.group()), found[:last])
+        for position in (last, *reversed(range(len(before)))):
+            odd = odd_character((before + found[last:])[position]) if position < len(found) else None
             if odd is not None:
                 return f"line {number}, column {position + 1}: {odd}"
     return None

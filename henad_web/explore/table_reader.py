@@ -135,10 +135,10 @@ class TableReader:
     def seeds(self, key: str) -> tuple[int, ...]:
         """Return the seeds of the list `key`, without those that are wrong."""
         found = []
-        for place, (_, value) in enumerate(self.items(key, hint=f"write {key} = [{self.raw(key)}]")):
+        for position, (_, value) in enumerate(self.items(key, hint=f"write {key} = [{self.raw(key)}]")):
             seed = _seed(value)
             if seed is None:
-                wrong = f"entry #{place + 1} is not a seed"
+                wrong = f"entry #{position + 1} is not a seed"
                 self.problems.add(self.path, key, wrong, came=kind_of(value), allowed=_SEED_FORM)
             else:
                 found.append(seed)
@@ -213,7 +213,7 @@ class TableReader:
         if not isinstance(value, list | tuple):
             self.wrong(key, "not a list", allowed="a list", hint=hint)
             return []
-        return [((*self.path, key, place), entry) for place, entry in enumerate(value)]
+        return [((*self.path, key, position), entry) for position, entry in enumerate(value)]
 
 
 def _seed(value: object) -> int | None:

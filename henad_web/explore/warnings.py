@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from henad_web.errors import counted
 from henad_web.explore.levels import ContinuousDomain, DecimalLevels, Domain, SteppedLevels
 from henad_web.explore.numbers import shown_numbers
 from henad_web.explore.spec import BlockSpec, RangeLevels, SpecValue, SweepSpec, ValueLevels
@@ -142,10 +143,9 @@ class ActionAfterEnd:
 
     def __str__(self) -> str:
         """Return the warning as a sentence."""
-        configs = "1 config" if self.config_count == 1 else f"{self.config_count} configs"
         return (
             f"action '{self.name}' is scheduled as late as tick {self.latest_tick}, but runs end at tick "
-            f"{self.last_tick}: in {configs} it never fires"
+            f"{self.last_tick}: in {counted(self.config_count, 'config')} it never fires"
         )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from henad_web.errors import TableDamagedError, UsageError
+from henad_web.errors import TableDamagedError, UsageError, counted
 from henad_web.explore.columns import LEADING
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
@@ -99,8 +99,9 @@ class VerifyReport:
 
     def __str__(self) -> str:
         """Return the report: the first differences of each run, and how many more there are."""
-        runs = f"{len(self.run_ids)} run{'' if len(self.run_ids) == 1 else 's'}"
-        head = f"{runs} rerun, {self.cells} results compared, {len(self.differences)} differ"
+        head = (
+            f"{counted(len(self.run_ids), 'run')} rerun, {self.cells} results compared, {len(self.differences)} differ"
+        )
         return "\n".join([head, *self._listed(), *(f"  note: {remark}" for remark in self.remarks)])
 
     def _listed(self) -> Iterator[str]:
@@ -111,7 +112,7 @@ class VerifyReport:
                 yield f"  and {len(differences) - _MOST_OF_A_RUN} more in run {run_id}"
         if len(runs) > _MOST_RUNS:
             more = sum(len(differences) for _, differences in runs[_MOST_RUNS:])
-            yield f"  and {more} more in {len(runs) - _MOST_RUNS} other run{'' if len(runs) == _MOST_RUNS + 1 else 's'}"
+            yield f"  and {more} more in {counted(len(runs) - _MOST_RUNS, 'other run')}"
 
 
 def chosen_runs(results: RecordedResults, count: int) -> tuple[int, ...]:

@@ -51,10 +51,10 @@ def summary_table(text: str) -> Table | None:
     counted = _counted(header, rows)
     for name in [*(header[index] for index in varying), *counted, *reducers]:
         table.add_column(name, justify="right", overflow="fold")  # a narrow terminal must not cut numbers
-    for place, row in enumerate(rows[:MAX_ROWS]):
+    for position, row in enumerate(rows[:MAX_ROWS]):
         cells = dict(zip(header, row, strict=True))
         shown = [_shortened(cells[f"{name}:mean"], cells[f"{name}:sd"]) for name in reducers]
-        counts = [str(numbers[place]) for numbers in counted.values()]
+        counts = [str(numbers[position]) for numbers in counted.values()]
         table.add_row(*(row[index] for index in varying), *counts, *shown)
     if len(rows) > MAX_ROWS:
         table.caption = f"and {len(rows) - MAX_ROWS} more configs in summary.csv"
