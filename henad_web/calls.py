@@ -6,17 +6,19 @@ Owns nothing but the delegation: a target does the work, and says where it canno
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import UsageError
 from henad_web.explore.measure import MeasurePlan
 from henad_web.handle import SweepProgress, planned, reused
-from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output
+from henad_web.model.decimals import whole_text
+from henad_web.model.entry import checked_entry
+from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output, checked_path
 from henad_web.resume.kept_runs import KeptRuns
 from henad_web.resume.resumption import resumption_of
-from henad_web.run.options import SweepRunOptions, given_spec
+from henad_web.run.options import SweepRunOptions, given_options, given_spec
 from henad_web.run.outline import make_outline
 from henad_web.run.probe import Probe
 from henad_web.targets import Target, current
@@ -59,6 +61,7 @@ def run_spec(
         SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
         HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
     """
+    entry = checked_entry(entry)
     _, options = given_spec(spec, options)
     output = _checked(output, resume=resume)
     return current().run_spec(
@@ -66,7 +69,7 @@ def run_spec(
         spec,
         output=output,
         options=options,
-        progress=progress,
+        progress=_checked_listener(progress),
         resume=resume,
     )
 
@@ -89,9 +92,9 @@ def resume_directory(
     Raises:
         HenadError: Whatever `run_spec` and `SweepRun.resume_directory` raise.
     """
-    output = DirectoryOutput(path)
+    output, options = DirectoryOutput(path), given_options(options)
     return current().run_spec(
-        entry, None, output=output, options=options or SweepRunOptions(), progress=progress, resume=True
+        checked_entry(entry), None, output=output, options=options, progress=_checked_listener(progress), resume=True
     )
 
 
@@ -113,6 +116,7 @@ def plan_spec(
         HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
     """
     target = current() if target is None else target
+    entry = checked_entry(entry)
     given, (spec, options) = spec, given_spec(spec, options)
     output = _checked(output, resume=resume)
     target.check(entry, options)
@@ -132,6 +136,15 @@ def plan_spec(
     skipped = 0 if kept is None else kept.count
     resources = target.surroundings().resources
     return make_outline(entry, plan, probe, measure, options, resources, skipped=skipped, dry_run=True)
+
+
+_Heard = TypeVar("_Heard")
+
+
+def _checked_listener(progress: _Heard) -> _Heard:
+    if progress is None or callable(progress):
+        return progress
+    raise UsageError(f"progress is {whole_text(progress)}; allowed: a function of one argument, or None")
 
 
 def _checked(output: OutputPlace | None, *, resume: bool) -> OutputPlace:
@@ -168,4 +181,8 @@ def merge(
     """
     if isinstance(inputs, (str, bytes, os.PathLike)):
         raise UsageError(f"the inputs of a merge are {inputs!r}; allowed: a list of folders, such as [{inputs!r}, ...]")
-    return current().merge(inputs, output_dir, progress=progress, force=force)
+    if not isinstance(inputs, Iterable):
+        raise UsageError(f"the inputs of a merge are {whole_text(inputs)}; allowed: a list of folders")
+    inputs = [checked_path(path, "an input of a merge") for path in inputs]
+    output_dir = checked_path(output_dir, "the folder of a merge")
+    return current().merge(inputs, output_dir, progress=_checked_listener(progress), force=force)

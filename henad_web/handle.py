@@ -18,15 +18,16 @@ from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepP
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
+from henad_web.model.entry import checked_entry
 from henad_web.output.record import SweepEnd
-from henad_web.output.store import MemoryStore, OutputPlace, checked_output
+from henad_web.output.store import MemoryStore, OutputPlace, checked_output, checked_path
 from henad_web.results.recognition import usual_names
 from henad_web.resume.kept_runs import KeptRuns, reused_runs
 from henad_web.resume.resumption import resumption_of
 from henad_web.run.active_runs import ActiveRun, ActiveRuns
 from henad_web.run.control import SweepControl
 from henad_web.run.lanes import RunView
-from henad_web.run.options import SweepRunOptions, given_spec
+from henad_web.run.options import SweepRunOptions, given_options, given_spec
 from henad_web.sweep import Sweep
 from henad_web.targets import Runner, Target, current
 
@@ -108,6 +109,7 @@ class SweepRun:
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
         """
         target = current() if target is None else target
+        entry = checked_entry(entry)
         _, options = given_spec(spec, options)
         target.check(entry, options)
         plan = planned(entry, spec)
@@ -145,11 +147,11 @@ class SweepRun:
             ModelMismatchError: The results are of another model.
         """
         target = current() if target is None else target
-        options = SweepRunOptions() if options is None else options
+        entry, options = checked_entry(entry), given_options(options)
         if spec is not None:
             spec, options = given_spec(spec, options)
         target.check(entry, dataclasses.replace(options, reuse=None))
-        store = target.open_results(path, force=options.force)
+        store = target.open_results(checked_path(path, "the path of results"), force=options.force)
         resumption = resumption_of(entry, store, options, spec)
         return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
 
@@ -180,7 +182,7 @@ class SweepRun:
             ModelMismatchError: The results are of another model.
         """
         target = current() if target is None else target
-        options = SweepRunOptions() if options is None else options
+        entry, options = checked_entry(entry), given_options(options)
         if spec is not None:
             spec, options = given_spec(spec, options)
         target.check(entry, dataclasses.replace(options, reuse=None))

@@ -7,12 +7,14 @@ once its files are open, is `henad_web.results.recorded`'s business.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from henad_web.errors import ResultsError
 from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED
+from henad_web.output.store import checked_path, opened_to_read
 from henad_web.results import frames
 from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
 from henad_web.results.recognition import Opener, openers_of, recognise
@@ -54,13 +56,14 @@ class ResultSet(RecordedResults):
             target: The platform, the current one when None; it knows whether somebody writes there.
 
         Raises:
+            UsageError: `path` is no path.
             ResultsError: There is no such path, or it holds no results that can be read.
             ArchiveError: A zip that is damaged or could do harm.
             DuplicateFileError: Two files are the same part.
             MissingFileError: There is no manifest or no table of runs.
             ManifestError: The manifest cannot be read.
         """
-        where = Path(path)
+        where = Path(checked_path(path, "the path of results"))
         try:
             files, is_folder = _files_at(where, archive_limits)
             found = recognise(files, path=str(path), prefer_names=is_folder)
@@ -179,10 +182,17 @@ def _files_in(folder: Path) -> dict[str, Opener]:
 
 def _opener(path: Path, renamed: Path | None = None) -> Opener:
     def open_file() -> BinaryIO:
-        try:
+        with _told(path):
             # A writer may have finished its renames since the folder was listed.
-            return (renamed if renamed is not None and not path.exists() else path).open("rb")
-        except OSError as error:
-            raise ResultsError(f"{path} cannot be read: {error.strerror or error}") from error
+            there = renamed if renamed is not None and not path.exists() else path
+        return opened_to_read(there, lambda: _told(path))
 
     return open_file
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be read: {error.strerror or error}") from error

@@ -10,7 +10,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.model.decimals import f32_text
+from henad_web.model.decimals import LARGEST_DOUBLE, f32_text, whole_text
 
 __all__ = [
     "EXACT_LIMIT",
@@ -73,9 +73,6 @@ def _rounded(numbers: NDArray[np.float64], decimals: NDArray[np.int64]) -> NDArr
 MAX_U64 = 2**64 - 1
 """Largest tick, seed and count."""
 
-LARGEST_DOUBLE = 2**1024 - 1
-"""Whole numbers beyond are infinite as doubles, and files hold none; steps of ranges may be past 64 bits."""
-
 LARGEST_TOML_INTEGER = 2**63 - 1
 """TOML promises 64 bits with a sign, and so do most readers of a manifest."""
 
@@ -89,13 +86,6 @@ _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)
 def grouped(number: int) -> str:
     """Return `number` in groups of three digits: ``16 777 216``."""
     return f"{number:,}".replace(",", " ") if abs(number) <= LARGEST_DOUBLE else whole_text(number)
-
-
-def whole_text(number: object) -> str:
-    """Return `number` as messages show it; one of very many digits, which Python does not write, as ``about 2^N``."""
-    if isinstance(number, int) and abs(number) > LARGEST_DOUBLE:
-        return f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}"
-    return repr(number)
 
 
 def parse_whole(value: object) -> int | None:

@@ -10,23 +10,26 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from henad_web.errors import ModelMismatchError, PlanError, ProblemList, counted
+from henad_web.errors import ModelMismatchError, PlanError, ProblemList, UsageError, counted
 from henad_web.explore import checks, hashes
 from henad_web.explore.blocks import MAX_CONFIGS, ResolvedBlock, resolve_block
 from henad_web.explore.conditions import CompoundStop, understood_stop
 from henad_web.explore.designs import FactorialDesign
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.hashes import hash_plan
-from henad_web.explore.numbers import MAX_U64, grouped
+from henad_web.explore.numbers import MAX_U64, grouped, whole_text
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_remarks import PlannedFactor, planned_factors, repeated_configs, repeated_levels
 from henad_web.explore.seeds import derived_design_seed, seed_of
-from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec
+from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec, spec_of
 from henad_web.explore.warnings import ActionAfterEnd, NoTime, PlanWarning, SparseSamples, rounded_values
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema, Schedule, ScheduledAction, schedule_of
+
+if TYPE_CHECKING:
+    from henad_web.explore.spec_file import LoadedSpec
 
 __all__ = ["MAX_CONFIGS", "MAX_RUNS", "Config", "ConfigSequence", "Plan", "PlannedBlock"]
 
@@ -134,7 +137,7 @@ class Plan:
     resolved: tuple[ResolvedBlock, ...]
 
     @classmethod
-    def of(cls, spec: SweepSpec, schema: ModelSchema, *, allow_name_clashes: bool = False) -> Plan:
+    def of(cls, spec: SweepSpec | LoadedSpec, schema: ModelSchema, *, allow_name_clashes: bool = False) -> Plan:
         """Return the plan of `spec` over the model that `schema` describes.
 
         Args:
@@ -144,9 +147,13 @@ class Plan:
                 folders written before that was refused may need.
 
         Raises:
+            UsageError: `spec` is no spec, or `schema` no schema.
             ModelMismatchError: The spec is for another model.
             PlanError: The model refuses the spec; every problem is in it.
         """
+        spec = spec_of(spec)
+        if not isinstance(schema, ModelSchema):
+            raise UsageError(f"the schema is {whole_text(schema)}; allowed: that of a model, entry.schema()")
         if spec.model != schema.model:
             raise ModelMismatchError(spec.model, schema.model)
         problems = ProblemList()

@@ -15,11 +15,12 @@ from henad_web.explore.blocks import ResolvedBlock
 from henad_web.explore.columns import ACTION, LEADING
 from henad_web.explore.design_table import csv_record
 from henad_web.explore.plan import Plan
-from henad_web.explore.spec import BlockSpec, DesignKind, SweepSpec
+from henad_web.explore.spec import BlockSpec, DesignKind, SweepSpec, spec_of
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun
     from henad_web.explore.plan import Config
+    from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.schema import ModelSchema
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-def freeze(spec: SweepSpec, schema: ModelSchema) -> SweepSpec:
+def freeze(spec: SweepSpec | LoadedSpec, schema: ModelSchema) -> SweepSpec:
     """Return `spec` with every design written out as a table, a row a config in the shortest text that reads back.
 
     A table that keeps all its rows stays as it is, and so does a block that varies nothing.
@@ -43,6 +44,7 @@ def freeze(spec: SweepSpec, schema: ModelSchema) -> SweepSpec:
         ModelMismatchError: The spec is for another model.
         PlanError: The model refuses the spec, or a library that draws one of its designs is not installed.
     """
+    spec = spec_of(spec)
     resolved = Plan.of(spec, schema).resolved if spec.blocks else ()
     blocks = tuple(_frozen(block, found) for block, found in zip(spec.blocks, resolved, strict=True))
     return SweepSpec(

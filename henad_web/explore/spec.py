@@ -423,7 +423,8 @@ def spec_of(given: object) -> SweepSpec:
     spec = given if isinstance(given, SweepSpec) else getattr(given, "spec", None)
     if isinstance(spec, SweepSpec):
         return spec
-    came = repr(given) if len(repr(given)) <= 60 else f"{type(given).__name__} {repr(given)[:60]}…"
+    shown = whole_text(given)
+    came = shown if len(shown) <= 60 else f"{type(given).__name__} {shown[:60]}…"
     raise UsageError(
         f"the spec is {came}; allowed: a SweepSpec or what hw.load_spec(path), hw.parse_spec(text or mapping) return"
     )

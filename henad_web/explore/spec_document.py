@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from itertools import groupby
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import structs
 
@@ -30,10 +30,14 @@ from henad_web.explore.spec import (
     SeedSettings,
     SweepSpec,
     ValueLevels,
+    spec_of,
 )
 from henad_web.explore.spec_text import normalized
 from henad_web.explore.toml_text import toml_text
 from henad_web.model.fnv import Fnv1a64
+
+if TYPE_CHECKING:
+    from henad_web.explore.spec_file import LoadedSpec
 
 __all__ = [
     "Document",
@@ -47,14 +51,14 @@ __all__ = [
 _VALUES = "values"
 
 
-def spec_hash(spec: SweepSpec) -> str:
+def spec_hash(spec: SweepSpec | LoadedSpec) -> str:
     """Return the 16 hex digits that name `spec`.
 
     The form of the file (TOML or JSON), the order of keys, comments, a byte-order mark, the kind of line end, a
     default that is written out and settings of speed do not count. Replicates and timeout do: this names the study as
     asked for, a plan's hash names what it computes.
     """
-    return Fnv1a64().text("henad.spec.1").text(canonical_text(spec)).hex()
+    return Fnv1a64().text("henad.spec.1").text(canonical_text(spec_of(spec))).hex()
 
 
 def canonical_text(spec: SweepSpec) -> str:
@@ -99,12 +103,12 @@ Document: TypeAlias = dict[str, object]
 """A table by key, of JSON builtins."""
 
 
-def spec_to_toml(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
+def spec_to_toml(spec: SweepSpec | LoadedSpec, execution: ExecutionSettings | None = None) -> str:
     """Return the text of a spec file that says `spec`; `execution` is written where it is not the default."""
-    return toml_text(spec_document(spec, execution))
+    return toml_text(spec_document(spec_of(spec), execution))
 
 
-def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) -> str:
+def spec_to_json(spec: SweepSpec | LoadedSpec, execution: ExecutionSettings | None = None) -> str:
     """Return the JSON text of a spec file that says `spec`; `execution` is written where it is not the default.
 
     Seeds and values beyond 2^53 are texts of digits, which every reader keeps; a parameter reads them as numbers.
@@ -112,7 +116,7 @@ def spec_to_json(spec: SweepSpec, execution: ExecutionSettings | None = None) ->
     Raises:
         SpecError: The spec holds a number that is not finite, which JSON cannot say.
     """
-    document = spec_document(spec, execution, largest_seed=EXACT_LIMIT, largest_value=EXACT_LIMIT)
+    document = spec_document(spec_of(spec), execution, largest_seed=EXACT_LIMIT, largest_value=EXACT_LIMIT)
     try:
         return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:

@@ -22,6 +22,7 @@ from henad_web.explore.spec_check import plan_or_problems
 from henad_web.explore.spec_document import spec_document, spec_hash, spec_to_json, spec_to_toml
 from henad_web.explore.spec_parse import ReadTable, parse_document, parse_spec_document
 from henad_web.explore.spec_text import SpecFormat, format_of, normalized, read_document
+from henad_web.model.decimals import whole_text
 from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.fnv import fnv1a64
 
@@ -140,7 +141,7 @@ def parse_spec(
     if isinstance(text, Mapping):
         text, format = _json_of(text), SpecFormat.JSON
     if not isinstance(text, str):
-        raise UsageError(f"parse_spec takes text or a mapping, got {text!r}; hw.load_spec(path) reads a file")
+        raise UsageError(f"parse_spec takes text or a mapping, got {whole_text(text)}; hw.load_spec(path) reads a file")
     text = normalized(text)
     form = format_of(text, given=format)
     return _parse(text, file=name, path=None, tables=None, form=form, models=models, has_lines=not is_mapping)
@@ -164,7 +165,9 @@ def load_spec(
         UsageError: `path` is no path.
     """
     if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"load_spec takes the path of a file, got {path!r}; hw.parse_spec takes text or a mapping")
+        raise UsageError(
+            f"load_spec takes the path of a file, got {whole_text(path)}; hw.parse_spec takes text or a mapping"
+        )
     file = Path(path)
     try:
         text = _read_text(file)

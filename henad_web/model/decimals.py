@@ -11,10 +11,23 @@ from decimal import Decimal
 
 import numpy as np
 
-__all__ = ["WHOLE_LIMIT", "f32_bits", "f32_from_text", "f32_text", "f64_bits", "f64_from_text", "f64_text"]
+__all__ = [
+    "LARGEST_DOUBLE",
+    "WHOLE_LIMIT",
+    "f32_bits",
+    "f32_from_text",
+    "f32_text",
+    "f64_bits",
+    "f64_from_text",
+    "f64_text",
+    "whole_text",
+]
 
 WHOLE_LIMIT = 1e15
 """Whole numbers below this magnitude are written as integers; every one of them is exact in a double."""
+
+LARGEST_DOUBLE = 2**1024 - 1
+"""Whole numbers beyond are infinite as doubles, and files hold none; steps of ranges may be past 64 bits."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
@@ -80,3 +93,16 @@ def f64_text(value: float) -> str:
 def f64_bits(value: float) -> int:
     """Return the 64 bits of the double `value` as an unsigned integer."""
     return int.from_bytes(struct.pack("<d", value), "little")
+
+
+def whole_text(value: object) -> str:
+    """Return `value` as messages show it: a number of very many digits, which Python does not write, as ``about 2^N``.
+
+    What holds such a number is shown by its kind.
+    """
+    if isinstance(value, int) and abs(value) > LARGEST_DOUBLE:
+        return f"about {'-' if value < 0 else ''}2^{value.bit_length() - 1}"
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} with a number of very many digits"

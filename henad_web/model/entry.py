@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError, UsageError
+from henad_web.model.decimals import whole_text
 from henad_web.model.params import Param, ParamValue
 from henad_web.model.schema import LONGEST_NAME, Action, ModelSchema, Rgb, Stat, name_problem
 from henad_web.model.state import ModelState
@@ -24,6 +25,7 @@ __all__ = [
     "ModelSet",
     "ModelsGiven",
     "Topology",
+    "checked_entry",
 ]
 
 Factory = Callable[[Mapping[str, ParamValue], int | None], ModelState]
@@ -103,17 +105,15 @@ class ModelEntry:
 
     def __post_init__(self) -> None:
         """Refuse a declaration that specs or files could not name."""
-        if not _ID.fullmatch(self.id):
-            raise ModelDefinitionError(f"model id {_cut(self.id)!r} is malformed: {_ID_RULE}")
+        if not _is_id(self.id):
+            raise ModelDefinitionError(f"model id {_cut(self.id)} is malformed: {_ID_RULE}")
         for param in self.params:
-            if not _ID.fullmatch(param.id):
-                raise ModelDefinitionError(
-                    f"model '{self.id}': parameter id {_cut(param.id)!r} is malformed: {_ID_RULE}"
-                )
+            if not _is_id(param.id):
+                raise ModelDefinitionError(f"model '{self.id}': parameter id {_cut(param.id)} is malformed: {_ID_RULE}")
         for what, name in self._names():
-            wrong = name_problem(name)
+            wrong = name_problem(name) if isinstance(name, str) else "is no text"
             if wrong is not None:
-                raise ModelDefinitionError(f"model '{self.id}': {what} {_cut(name)!r} {wrong}")
+                raise ModelDefinitionError(f"model '{self.id}': {what} {_cut(name)} {wrong}")
         for what, names in (
             ("parameter", [param.id for param in self.params]),
             ("statistic", [stat.label for stat in self.stats]),
@@ -208,14 +208,19 @@ def _checked_seed(seed: int) -> int:
     try:
         number = operator.index(seed)
     except TypeError:
-        raise ParamError("seed", "not a whole number", came=repr(seed), allowed=allowed) from None
+        raise ParamError("seed", "not a whole number", came=whole_text(seed), allowed=allowed) from None
     if not 0 <= number < 2**64:
-        raise ParamError("seed", "out of range", came=str(number), allowed=allowed)
+        raise ParamError("seed", "out of range", came=whole_text(number), allowed=allowed)
     return number
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+def _is_id(id: object) -> bool:
+    return isinstance(id, str) and _ID.fullmatch(id) is not None
+
+
+def _cut(name: object) -> str:
+    is_long = isinstance(name, str) and len(name) > _LONGEST_SHOWN
+    return repr(f"{name[:_LONGEST_SHOWN]}…") if isinstance(name, str) and is_long else whole_text(name)
 
 
 _LONGEST_SHOWN = 40
@@ -253,7 +258,7 @@ class ModelSet(Mapping[str, ModelEntry]):
         found = list(entries) if isinstance(entries, Iterable) else [entries]
         wrong = next((entry for entry in found if not isinstance(entry, ModelEntry)), None)
         if wrong is not None:
-            raise UsageError(f"models is {models!r}; allowed: a ModelSet, a ModelEntry, or several of them")
+            raise UsageError(f"models is {whole_text(models)}; allowed: a ModelSet, a ModelEntry, or several of them")
         return cls(found)
 
     def insert(self, entry: ModelEntry) -> None:
@@ -263,7 +268,7 @@ class ModelSet(Mapping[str, ModelEntry]):
             ModelDefinitionError: It is no entry, or the set holds one of that id.
         """
         if not isinstance(entry, ModelEntry):
-            raise ModelDefinitionError(f"{entry!r} is no ModelEntry; a model set holds nothing else")
+            raise ModelDefinitionError(f"{whole_text(entry)} is no ModelEntry; a model set holds nothing else")
         if entry.id in self._entries:
             raise ModelDefinitionError(f"the set already holds a model '{entry.id}'; give the new one another id")
         self._entries[entry.id] = entry
@@ -291,3 +296,15 @@ class ModelSet(Mapping[str, ModelEntry]):
 
 ModelsGiven = ModelSet | ModelEntry | Mapping[str, ModelEntry]
 """What stands for a set wherever one is asked for; `ModelSet.of` makes one of it."""
+
+
+def checked_entry(entry: object) -> ModelEntry:
+    """Return `entry` where a call takes the model of a study.
+
+    Raises:
+        UsageError: It is something else, such as the model's id or the set that holds it.
+    """
+    if isinstance(entry, ModelEntry):
+        return entry
+    hint = 'a set gives one by its id: hw.example_models()["sir"]'
+    raise UsageError(f"the model is {whole_text(entry)}; allowed: a ModelEntry; {hint}")

@@ -13,12 +13,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
 
 from henad_web.errors import ModelDefinitionError, ParamError, near_miss
-from henad_web.model.decimals import f32_from_text, f32_text, f64_from_text, f64_text
+from henad_web.model.decimals import (
+    LARGEST_DOUBLE,
+    f32_from_text,
+    f32_text,
+    f64_from_text,
+    f64_text,
+    whole_text,
+)
 
 __all__ = [
     "MAX_TEXT_LENGTH",
@@ -42,8 +50,6 @@ ParamValue = float | int | bool | str
 _Number = TypeVar("_Number", int, float)
 _U32_MAX = 2**32 - 1
 _I64_MIN, _I64_MAX = -(2**63), 2**63 - 1
-_BEYOND_EVERY_KIND = 2**1024
-"""From here on integers are infinite in double precision; Python writes none of thousands of digits."""
 _UNSIGNED = re.compile(r"\+?[0-9]+")
 _SIGNED = re.compile(r"[+-]?[0-9]+")
 _MOST_DIGITS = 19
@@ -193,7 +199,7 @@ class Param:
         return str(value)
 
     def _of_integer(self, number: int) -> ParamValue:
-        if abs(number) >= _BEYOND_EVERY_KIND:
+        if abs(number) > LARGEST_DOUBLE:
             raise self._error("out of range", _came(number))
         if self.kind.is_whole:
             return self._in_range(number, str(number))
@@ -343,11 +349,13 @@ def _real(
         doubles = [float(number) + 0.0 for number in numbers]
     except (TypeError, ValueError, OverflowError) as error:
         wrong = "default, min and max are not all numbers that double precision holds"
-        raise ModelDefinitionError(f"parameter '{id}': {wrong}") from error
+        raise _refused(id, wrong) from error
+    if step is not None and (not isinstance(step, Real) or not 0 < step <= LARGEST_DOUBLE):
+        raise _refused(id, f"step is {whole_text(step)}; allowed: a finite number above 0, or None")
     default, low, high = map(_nearest_single, doubles) if kind is ParamKind.F32 else doubles
     if not (math.isfinite(low) and math.isfinite(high)):
         where = " in single precision" if kind is ParamKind.F32 else ""
-        raise ModelDefinitionError(f"parameter '{id}': bounds {numbers[1]} to {numbers[2]} are not finite{where}")
+        raise _refused(id, f"bounds {numbers[1]} to {numbers[2]} are not finite{where}")
     return _bounded(
         Param(id=id, label=label, kind=kind, default=default, min=low, max=high, step=step, apply=apply, format=format)
     )
@@ -365,12 +373,10 @@ def _whole(
     try:
         default, low, high = map(operator.index, numbers)
     except TypeError as error:
-        shown = ", ".join(map(str, numbers))
-        raise ModelDefinitionError(f"parameter '{id}': not all of {shown} are whole numbers") from error
+        shown = ", ".join(map(whole_text, numbers))
+        raise _refused(id, f"not all of {shown} are whole numbers") from error
     if low < widest[0] or high > widest[1]:
-        raise ModelDefinitionError(
-            f"parameter '{id}': bounds {low} to {high} are not within {widest[0]} to {widest[1]}"
-        )
+        raise _refused(id, f"bounds {whole_text(low)} to {whole_text(high)} are not within {widest[0]} to {widest[1]}")
     return _bounded(Param(id=id, label=label, kind=kind, default=default, min=low, max=high, apply=apply))
 
 
@@ -386,7 +392,7 @@ def text(id: str, label: str, default: str, *, apply: Apply = Apply.LIVE) -> Par
     """
     wrong = _text_fault(default) if isinstance(default, str) else "not a text"
     if wrong is not None:
-        raise ModelDefinitionError(f"parameter '{id}': default {default!r} is {wrong}")
+        raise _refused(id, f"default {whole_text(default)} is {wrong}")
     return Param(id=id, label=label, kind=ParamKind.TEXT, default=default, apply=apply)
 
 
@@ -403,7 +409,13 @@ def _text_fault(text: str) -> str | None:
 
 
 def boolean(id: str, label: str, default: bool, *, apply: Apply = Apply.LIVE) -> Param:
-    """Declare a true-or-false parameter."""
+    """Declare a true-or-false parameter.
+
+    Raises:
+        ModelDefinitionError: `default` is neither.
+    """
+    if _as_flag(default) is None:
+        raise _refused(id, f"default is {whole_text(default)}; allowed: True or False")
     return Param(id=id, label=label, kind=ParamKind.BOOL, default=default, apply=apply)
 
 
@@ -416,18 +428,16 @@ def choice(id: str, label: str, options: Sequence[str], default: int = 0, *, app
     """
     is_listed = isinstance(options, Sequence) and not isinstance(options, (str, bytes))
     if not is_listed or not all(isinstance(option, str) for option in options):
-        raise ModelDefinitionError(f"parameter '{id}': options are {options!r}; allowed: a tuple of texts")
+        raise _refused(id, f"options are {whole_text(options)}; allowed: a tuple of texts")
     names = tuple(options)
     if isinstance(default, bool) or not isinstance(default, int):
-        raise ModelDefinitionError(f"parameter '{id}': default is {default!r}; allowed: the index of an option")
+        raise _refused(id, f"default is {whole_text(default)}; allowed: the index of an option")
     for position, option in enumerate(names):
         wrong = _option_fault(option, names[:position])
         if wrong:
-            raise ModelDefinitionError(f"parameter '{id}': option {option!r} {wrong}")
+            raise _refused(id, f"option {option!r} {wrong}")
     if not 0 <= default < len(names):
-        raise ModelDefinitionError(
-            f"parameter '{id}': default {default} is not the index of one of {len(names)} options"
-        )
+        raise _refused(id, f"default {whole_text(default)} is not the index of one of {len(names)} options")
     return Param(id=id, label=label, kind=ParamKind.CHOICE, default=names[default], options=names, apply=apply)
 
 
@@ -442,17 +452,20 @@ def _option_fault(option: str, earlier: Sequence[str]) -> str | None:
 def _bounded(param: Param) -> Param:
     low, high, default = param.min, param.max, param.default
     if low is None or high is None or isinstance(default, str) or not low <= default <= high:
-        raise ModelDefinitionError(f"parameter '{param.id}': default {default} is not within {low} to {high}")
+        raise _refused(param.id, f"default {whole_text(default)} is not within {low} to {high}")
     return param
 
 
+def _refused(id: object, wrong: str) -> ModelDefinitionError:
+    return ModelDefinitionError(f"parameter '{id if isinstance(id, str) else whole_text(id)}': {wrong}")
+
+
 def _came(value: object) -> str:
-    number = operator.index(value) if isinstance(value, numbers.Integral) else 0
-    if abs(number) >= _BEYOND_EVERY_KIND:
-        return f"about {'-' if number < 0 else ''}2^{number.bit_length() - 1}"
-    if isinstance(value, numbers.Real) and _as_flag(value) is None:
-        return str(value)
-    return repr(value) if _as_flag(value) is None else str(value).lower()
+    if _as_flag(value) is not None:
+        return str(value).lower()
+    if isinstance(value, numbers.Integral):
+        return whole_text(operator.index(value))
+    return str(value) if isinstance(value, numbers.Real) else whole_text(value)
 
 
 def _as_flag(value: object) -> bool | None:

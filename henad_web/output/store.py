@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from henad_web.errors import UsageError
+from henad_web.model.decimals import whole_text
 from henad_web.output.names import RESULT_NAMES
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 __all__ = [
     "DirectoryOutput",
@@ -49,10 +55,21 @@ class DirectoryOutput:
 
     def __post_init__(self) -> None:
         """Refuse what no file system could take for a path."""
-        if not isinstance(self.path, (str, os.PathLike)):
-            raise UsageError(f"the path of DirectoryOutput is {self.path!r}; allowed: text or a pathlib.Path")
-        if not os.fspath(self.path):
-            raise UsageError("the path of DirectoryOutput is empty; name a folder, '.' for the one you are in")
+        checked_path(self.path, "the path of DirectoryOutput")
+
+
+def checked_path(path: object, what: str) -> str | os.PathLike[str]:
+    """Return `path` where a call takes one; messages call it `what`.
+
+    Raises:
+        UsageError: It is no path, or an empty one.
+    """
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(text, str):
+        raise UsageError(f"{what} is {whole_text(path)}; allowed: text or a pathlib.Path")
+    if not text:
+        raise UsageError(f"{what} is empty; name a folder, '.' for the one you are in")
+    return path
 
 
 OutputPlace = MemoryOutput | DirectoryOutput
@@ -69,7 +86,7 @@ def checked_output(output: object) -> OutputPlace:
     if isinstance(output, (MemoryOutput, DirectoryOutput)):
         return output
     instead = f"DirectoryOutput({output!r})" if isinstance(output, (str, os.PathLike)) else "MemoryOutput()"
-    raise UsageError(f"output is {output!r}; allowed: MemoryOutput() or DirectoryOutput(path); use {instead}")
+    raise UsageError(f"output is {whole_text(output)}; allowed: MemoryOutput() or DirectoryOutput(path); use {instead}")
 
 
 def checked_files(files: object) -> dict[str, bytes]:
@@ -93,6 +110,50 @@ def _shown(value: object) -> str:
 
 
 _SHOWN_LENGTH = 80
+
+
+class _ToldFile(io.RawIOBase):
+    """A file whose every read that fails is told as its opening would be: a disk may break in the middle."""
+
+    def __init__(self, path: Path, told: Callable[[], AbstractContextManager[None]]) -> None:
+        self._path, self._told = path, told
+        self._file = path.open("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        with self._told(), self._named():
+            return self._file.readinto(buffer)
+
+    def readall(self) -> bytes:
+        with self._told(), self._named():
+            return self._file.readall()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:  # of a read, the system says no name
+            error.filename = str(self._path)
+            raise
+
+
+def opened_to_read(path: Path, told: Callable[[], AbstractContextManager[None]]) -> BinaryIO:
+    """Return the file at `path`, opened to be read, where a block of `told` maps the errors of the system."""
+    with told():
+        return io.BufferedReader(_ToldFile(path, told))
+
 
 Stamp = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file of results: a change of any shows that somebody wrote."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import SupportsIndex
 
 from henad_web.errors import ResultsError
+from henad_web.model.decimals import whole_text
 
 __all__ = [
     "ArchiveError",
@@ -56,8 +58,9 @@ class UnknownRunError(ResultsError):
     def __init__(self, run_id: object, held: str) -> None:
         self.run_id = run_id
         is_whole = isinstance(run_id, SupportsIndex)
+        shown = operator.index(run_id) if isinstance(run_id, SupportsIndex) else run_id
         hint = "" if is_whole else f"; the id of a run is a whole number, not a {type(run_id).__name__}"
-        super().__init__(f"there is no run {run_id if is_whole else repr(run_id)}; runs here: {held}{hint}")
+        super().__init__(f"there is no run {whole_text(shown)}; runs here: {held}{hint}")
 
 
 class ModelChangedError(ResultsError):

@@ -21,6 +21,7 @@ from henad_web.errors import TableDamagedError, UsageError, counted
 from henad_web.explore.columns import LEADING
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
+from henad_web.model.decimals import whole_text
 from henad_web.model.params import ParamKind
 from henad_web.output.build import files_of_source, model_source
 from henad_web.output.masking import masked_note
@@ -166,6 +167,10 @@ class Verification:
 
     def __init__(self, results: RecordedResults, *, runs: int = 5, run_ids: Sequence[int] | None = None) -> None:
         """Choose the runs; takes and raises what `verify_results` does."""
+        if not isinstance(results, RecordedResults):
+            raise UsageError(
+                f"the results are {whole_text(results)}; allowed: a ResultSet, such as hw.ResultSet.open(path)"
+            )
         if results.is_search:
             raise UsageError("the results are of a search, whose runs have no plan; replay them one by one")
         self._results, self._plan = results, results.plan

@@ -22,7 +22,7 @@ from henad_web.run.layout import Concurrency, parse_concurrency
 if TYPE_CHECKING:
     from henad_web.explore.spec_file import SpecSource
 
-__all__ = ["OnFull", "SweepRunOptions", "given_spec"]
+__all__ = ["OnFull", "SweepRunOptions", "given_options", "given_spec"]
 
 
 class OnFull(StrEnum):
@@ -96,6 +96,19 @@ class SweepRunOptions:
         return cls(**{**_asked_for(loaded), **fields})
 
 
+def given_options(options: object) -> SweepRunOptions:
+    """Return `options`, those at their defaults when None.
+
+    Raises:
+        UsageError: They are something else, such as a mapping.
+    """
+    if options is None:
+        return SweepRunOptions()
+    if isinstance(options, SweepRunOptions):
+        return options
+    raise UsageError(f"options is {whole_text(options)}; allowed: hw.SweepRunOptions(concurrency=2, …), or None")
+
+
 def given_spec(given: SweepSpec | LoadedSpec, options: SweepRunOptions | None) -> tuple[SweepSpec, SweepRunOptions]:
     """Return the spec that `given` is or carries, and `options` completed by what came with it.
 
@@ -103,10 +116,9 @@ def given_spec(given: SweepSpec | LoadedSpec, options: SweepRunOptions | None) -
     `SweepRunOptions.from_loaded` made of it, or this function, are complete.
 
     Raises:
-        UsageError: `given` is no spec.
+        UsageError: `given` is no spec, or `options` are none.
     """
-    spec = spec_of(given)
-    options = SweepRunOptions() if options is None else options
+    spec, options = spec_of(given), given_options(options)
     if not isinstance(given, LoadedSpec) or options.spec_source is given.source:
         return spec, options
     defaults = {field.name: field.default for field in dataclasses.fields(SweepRunOptions)}

@@ -14,12 +14,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from henad_native.disk import TableFile, is_same_file, near_folder, rename_over, sync_directory, writing_new
+from henad_native.disk import (
+    TableFile,
+    check_characters,
+    is_same_file,
+    near_folder,
+    rename_over,
+    sync_directory,
+    writing_new,
+)
 from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
+from henad_web.output.store import opened_to_read
 from henad_web.results.commands import henad_command, models_named
 from henad_web.resume.errors import ResumeError, ResumeReason
 
@@ -56,8 +65,7 @@ class DirectoryStore:
         wall_clock: Callable[[], float] = time.time,
         force: bool = False,
     ) -> None:
-        if "\0" in os.fsdecode(path):
-            raise OutputError(f"the path {os.fsdecode(path)!r} holds a null character; no path may", path=str(path))
+        check_characters(os.fsdecode(path))
         self._given = str(Path(path))
         self._directory = Path(os.path.abspath(path))  # the program may change its directory while the sweep runs
         self._clock = clock
@@ -365,17 +373,18 @@ class DirectoryStore:
         Raises:
             OutputError: It cannot be read.
         """
-        with self.reader(name) as stream, self._mapped_errors("read"):
+        with self.reader(name) as stream:
             return stream.read()
 
     def reader(self, name: str) -> BinaryIO:
         """Return the content of the file `name` as a stream, which the caller closes.
 
         Raises:
-            OutputError: It cannot be opened.
+            OutputError: It cannot be opened; every read of the stream that fails raises it, too.
         """
         with self._mapped_errors("read"):
-            return self._staged.current(name).open("rb")
+            path = self._staged.current(name)
+        return opened_to_read(path, lambda: self._mapped_errors("read"))
 
     def remove_results(self) -> None:
         """Delete every file of results that is there, as far as the disk allows."""

@@ -11,9 +11,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from henad_web.errors import near_miss
+from henad_web.errors import OutputError, near_miss
 
-__all__ = ["TableFile", "is_same_file", "near_folder", "rename_over", "sync_directory", "write_new", "writing_new"]
+__all__ = [
+    "TableFile",
+    "check_characters",
+    "is_same_file",
+    "near_folder",
+    "rename_over",
+    "sync_directory",
+    "write_new",
+    "writing_new",
+]
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -169,3 +178,14 @@ def sync_directory(directory: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def check_characters(path: str) -> None:
+    """Refuse, with an `OutputError`, a path that no file system takes."""
+    if "\0" in path:
+        raise OutputError(f"the path {path!r} holds a null character; no path may", path=path)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        wrong = "holds half of a surrogate pair, which is no character"
+        raise OutputError(f"the path {path!r} {wrong}", path=ascii(path)[1:-1]) from error

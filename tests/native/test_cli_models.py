@@ -146,6 +146,8 @@ def test_a_file_that_is_no_python_file_is_told_as_such(tmp_path: Path, capsys: C
         ("syntax.py", "", "SyntaxError: "),
         ("fails.py", "", "ZeroDivisionError at fails.py:2: "),
         ("exits.py", "", "SystemExit at exits.py:1: enough"),
+        ("cancels.py", "", "CancelledError at cancels.py:2: "),
+        ("groups.py", "", "BaseExceptionGroup at groups.py:1: two (1 sub-exception)"),
         ("imports.py", "", "ModuleNotFoundError at imports.py:1: No module named 'nowhere_at_all'"),
         ("mine.py", ":breaks", "ZeroDivisionError at mine.py:"),
         ("wrong.py", "", "the factory State(params) does not take them: too many positional arguments"),
@@ -161,6 +163,8 @@ def test_what_cannot_be_used_is_one_line(
         ("syntax.py", "def"),
         ("fails.py", "\n1 // 0\n"),
         ("exits.py", "raise SystemExit('enough')"),
+        ("cancels.py", "import asyncio\nraise asyncio.CancelledError"),
+        ("groups.py", "raise BaseExceptionGroup('two', [KeyboardInterrupt()])"),
         ("imports.py", "import nowhere_at_all"),
         ("wrong.py", wrong),
     ):

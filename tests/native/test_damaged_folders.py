@@ -14,6 +14,7 @@ import pytest
 
 import henad_web as hw
 from henad_native.cli import STOPPED_LINE, main
+from henad_native.directory import DirectoryStore
 from tests.native.folder_fuzzer import Fuzzer
 from tests.native.folders import (
     SIR,
@@ -32,6 +33,9 @@ from tests.native.laws import ROOT
 __all__ = ["fast_path", "quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
+
+BROKEN = Path("/proc/self/mem")
+"""A file that can be opened, and whose first byte cannot be read: it stands for a broken disk."""
 
 CASES = 80
 """Cases of the fuzzer at each run of the suite; `poe fuzz-folders` does more."""
@@ -201,6 +205,37 @@ def test_a_folder_that_goes_after_it_was_opened_is_told_in_words(folder: Path) -
     shutil.rmtree(folder)
     with pytest.raises(hw.ResultsError, match=r"series\.csv cannot be read: No such file"):
         results.series(0)
+
+
+@pytest.mark.skipif(not BROKEN.exists(), reason="this system has no file that opens and cannot be read")
+@pytest.mark.parametrize("table", ["runs.csv", "series.csv"])
+def test_a_disk_that_breaks_after_the_folder_was_opened_is_told_in_words(folder: Path, table: str) -> None:
+    results, store = hw.ResultSet.open(folder), DirectoryStore(folder)
+    (folder / table).unlink()
+    (folder / table).symlink_to(BROKEN)
+    if table == "series.csv":
+        with pytest.raises(hw.ResultsError, match=r"series\.csv cannot be read: Input/output error"):
+            results.series(0)
+    for read_all in (store.read, lambda name: store.reader(name).readline()):
+        with pytest.raises(hw.OutputError, match=rf"cannot read .*{table}: Input/output error"):
+            read_all(table)
+    with pytest.raises(hw.HenadError, match="Input/output error"):
+        hw.ResultSet.open(folder).series(0)
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names there are text")
+def test_a_path_with_half_of_a_surrogate_pair_is_refused_in_words(tmp_path: Path, six: Path) -> None:
+    odd = str(tmp_path / "a\ud800b")
+    for call in (
+        lambda: hw.merge([odd], tmp_path / "merged"),
+        lambda: hw.merge([six], odd),
+        lambda: hw.resume_directory(SIR, odd),
+        lambda: hw.run_spec(SIR, SMALL_SIR, options=hw.SweepRunOptions(reuse=odd)),
+        lambda: hw.run_spec(SIR, SMALL_SIR, output=hw.DirectoryOutput(odd)),
+    ):
+        with pytest.raises(hw.OutputError, match="holds half of a surrogate pair"):
+            call()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names there are text")

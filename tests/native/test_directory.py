@@ -202,7 +202,14 @@ def test_a_file_in_place_of_the_directory_is_refused_in_words(tmp_path: Path) ->
         DirectoryStore(tmp_path / "file" / "below" / "it").check_free()
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("n" * 300, "File name too long"), ("a\0b", "holds a null character")])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("n" * 300, "File name too long"),
+        ("a\0b", "holds a null character"),
+        ("a\ud800b", r"'.*a\\ud800b' holds half of a surrogate pair, which is no character"),
+    ],
+)
 def test_a_path_that_cannot_be_made_is_refused_before_anything_runs(tmp_path: Path, name: str, wrong: str) -> None:
     with pytest.raises(OutputError, match=wrong):
         DirectoryStore(tmp_path / name).check_free()

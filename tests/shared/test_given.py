@@ -198,3 +198,90 @@ def test_a_folder_without_a_name_and_a_merge_of_one_path_are_refused_in_words() 
         hw.DirectoryOutput("")
     with pytest.raises(hw.UsageError, match=r"are 'shard'; allowed: a list of folders, such as \['shard', \.\.\.\]"):
         hw.merge("shard", "whole")
+
+
+# -- what stands for nothing ---------------------------------------------------------------------------------------
+
+LONG = 10**5000
+"""A number of more digits than Python writes."""
+
+
+@pytest.mark.parametrize(
+    ("declare", "words"),
+    [
+        (lambda: hw.u32("a", "A", 0, 0, LONG), r"bounds 0 to about 2\^16609 are not within 0 to 4294967295"),
+        (lambda: hw.u32("a", "A", LONG, 0, 1), r"default about 2\^16609 is not within 0 to 1"),
+        (lambda: hw.i64("a", "A", -LONG, 0, 1), r"default about -2\^16609 is not within"),
+        (lambda: hw.i64("a", "A", LONG, "x", 1), r"not all of about 2\^16609, 'x', 1 are whole numbers"),  # type: ignore[arg-type]
+        (lambda: hw.f64("a", "A", 0, 0, 1, step=LONG), r"step is about 2\^16609; allowed: a finite number above 0"),
+        (lambda: hw.f32("a", "A", 0, 0, 1, step=-1.0), r"step is -1\.0; allowed: a finite number above 0"),
+        (lambda: hw.boolean("a", "A", LONG), r"default is about 2\^16609; allowed: True or False"),  # type: ignore[arg-type]
+        (lambda: hw.choice("a", "A", ("x", "y"), LONG), r"default about 2\^16609 is not the index of one of 2"),
+        (lambda: hw.choice("a", "A", ("x", LONG), 0), r"options are a tuple with a number of very many digits"),  # type: ignore[arg-type]
+        (lambda: hw.choice("a", "A", LONG, 0), r"options are about 2\^16609; allowed: a tuple of texts"),  # type: ignore[arg-type]
+        (lambda: hw.text("a", "A", LONG), r"default about 2\^16609 is not a text"),  # type: ignore[arg-type]
+        (lambda: hw.text(LONG, "A", ""), r"parameter 'about 2\^16609': default '' is an empty text"),  # type: ignore[arg-type]
+        (lambda: entry_of(Toy, params=(hw.u32(LONG, "A", 0, 0, 1),)), r"parameter id about 2\^16609 is malformed"),  # type: ignore[arg-type]
+        (lambda: entry_of(Toy, params=(hw.u32("a", LONG, 0, 0, 1),)), r"label of parameter .a. about .* is no text"),  # type: ignore[arg-type]
+        (lambda: hw.ModelSet([LONG]), r"about 2\^16609 is no ModelEntry"),  # type: ignore[list-item]
+    ],
+)  # fmt: skip
+def test_a_declaration_is_refused_in_words_whatever_the_number(declare: Any, words: str) -> None:
+    with pytest.raises(hw.ModelDefinitionError, match=words):
+        declare()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: hw.load_spec(LONG), r"load_spec takes the path of a file, got about 2\^16609"),  # type: ignore[arg-type]
+        (lambda: hw.parse_spec(LONG), r"parse_spec takes text or a mapping, got about 2\^16609"),  # type: ignore[arg-type]
+        (lambda: hw.DirectoryOutput(LONG), r"path of DirectoryOutput is about 2\^16609; allowed: text"),  # type: ignore[arg-type]
+        (lambda: hw.ResultSet.open(LONG), r"path of results is about 2\^16609; allowed: text"),  # type: ignore[arg-type]
+        (lambda: hw.ResultSet.open(b"x"), r"path of results is b'x'; allowed: text"),  # type: ignore[arg-type]
+        (lambda: hw.merge(LONG, "x"), r"inputs of a merge are about 2\^16609; allowed: a list"),  # type: ignore[arg-type]
+        (lambda: hw.merge([LONG], "x"), r"an input of a merge is about 2\^16609; allowed: text"),  # type: ignore[list-item]
+        (lambda: hw.merge(["x"], None), r"folder of a merge is None; allowed: text"),  # type: ignore[arg-type]
+        (lambda: hw.merge(["x"], "y", 5), r"progress is 5; allowed: a function"),  # type: ignore[arg-type]
+        (lambda: hw.run_spec(5, LOADED), r"the model is 5; allowed: a ModelEntry"),  # type: ignore[arg-type]
+        (lambda: hw.run_spec(TOY, 5), r"the spec is 5; allowed: a SweepSpec"),  # type: ignore[arg-type]
+        (lambda: hw.run_spec(TOY, LONG), r"the spec is about 2\^16609; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.run_spec(TOY, LOADED, options=5), r"options is 5; allowed: hw\.SweepRunOptions"),  # type: ignore[arg-type]
+        (lambda: hw.run_spec(TOY, LOADED, output=LONG), r"output is about 2\^16609; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.run_spec(TOY, LOADED, progress=5), r"progress is 5; allowed: a function"),  # type: ignore[arg-type]
+        (lambda: hw.plan_spec("toy", LOADED), r"the model is 'toy'; allowed: a ModelEntry"),  # type: ignore[arg-type]
+        (lambda: hw.plan_spec(TOY, LOADED, options={}), r"options is \{\}; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.resume_directory(5, "x"), r"the model is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.resume_directory(TOY, "x", options=5), r"options is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.SweepRun.start(5, LOADED), r"the model is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.SweepRun.start(TOY, LOADED, None, 5), r"options is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.SweepRun.resume_directory(5, "x"), r"the model is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.SweepRun.resume_files(5, {}), r"the model is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.SweepRun.resume_files(TOY, {}, 5), r"options is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.Plan.of(LOADED, TOY), r"the schema is <ModelEntry 'toy'.*allowed: that of a model, entry\.schema"),  # type: ignore[arg-type]
+        (lambda: hw.Plan.of(5, TOY.schema()), r"the spec is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.freeze(5, TOY.schema()), r"the spec is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.spec_hash(5), r"the spec is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.spec_to_toml(5), r"the spec is 5; allowed"),  # type: ignore[arg-type]
+        (lambda: hw.verify_results(5), r"the results are 5; allowed: a ResultSet"),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_a_call_refuses_in_words_what_is_of_another_kind(call: Any, words: str) -> None:
+    with pytest.raises(hw.UsageError, match=words):
+        call()
+
+
+def test_a_run_of_thousands_of_digits_is_not_there(host: Host) -> None:
+    files = host.record(hw.SweepRun.start(TOY, LOADED, target=host.target)).files
+    assert files is not None
+    with pytest.raises(hw.UnknownRunError, match=r"there is no run about 2\^16609; runs here: 0-3"):
+        hw.ResultSet.from_files(files).runs.run(LONG)
+
+
+def test_a_loaded_spec_is_written_hashed_frozen_and_planned_as_its_spec() -> None:
+    spec, schema = LOADED.spec, TOY.schema()
+    assert hw.spec_hash(LOADED) == hw.spec_hash(spec)
+    assert hw.spec_to_toml(LOADED) == hw.spec_to_toml(spec)
+    assert hw.spec_to_json(LOADED) == hw.spec_to_json(spec)
+    assert hw.freeze(LOADED, schema) == hw.freeze(spec, schema)
+    assert hw.Plan.of(LOADED, schema).plan_hash == hw.Plan.of(spec, schema).plan_hash

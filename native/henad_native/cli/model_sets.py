@@ -14,7 +14,7 @@ from types import ModuleType
 import henad_web as hw
 from henad_native.cli.errors import BadOption
 from henad_web.errors import near_miss
-from henad_web.model.faults import FAULTS, Phase, fault_of
+from henad_web.model.faults import Blame, Phase, fault_of
 
 __all__ = ["load_models", "models_by_name"]
 
@@ -35,15 +35,16 @@ def load_models(name: str | None) -> hw.ModelSet:
     where, colon, attribute = name.rpartition(":")
     if not (colon and attribute.isidentifier()):  # a drive of Windows has a colon too
         where, attribute = name, ""
-    try:
+    found: object = None
+    with Blame(Phase.BUILDING, None) as blame:  # as in a run, whatever a model raises is its fault
         module = _module_of(where)
         found = getattr(module, attribute) if attribute in vars(module) else _only_one(module, name, attribute)
         if callable(found) and not isinstance(found, type | hw.ModelEntry):
             found = found()
-    except BadOption:
-        raise
-    except FAULTS as error:
-        raise BadOption("--models", f"cannot load '{name}': {_told(error, where)}") from error
+    if isinstance(blame.error, BadOption):
+        raise blame.error
+    if blame.error is not None:
+        raise BadOption("--models", f"cannot load '{name}': {_told(blame.error, where)}") from blame.error
     if not isinstance(found, hw.ModelSet | hw.ModelEntry):
         kind = "class" if isinstance(found, type) else type(found).__name__
         raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet or a ModelEntry is needed")
