@@ -11,7 +11,7 @@ import sys
 from numbers import Real
 
 from henad_web.errors import UsageError
-from henad_web.explore.numbers import whole_text
+from henad_web.model.decimals import whole_text
 from henad_web.run.control import IDLE, After, Answer, Clock, Idle
 from henad_web.run.lanes import RunView
 from henad_web.sweep import Sweep

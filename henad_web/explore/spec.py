@@ -14,8 +14,8 @@ import numpy as np
 from msgspec import structs
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError, near_miss
-from henad_web.explore.numbers import whole_text
 from henad_web.explore.spec_kinds import kind_of, wrong_kinds
+from henad_web.model.decimals import whole_text
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan

@@ -13,10 +13,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from henad_web.errors import UsageError
-from henad_web.explore.numbers import whole_text
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
+from henad_web.model.decimals import whole_text
 from henad_web.run.layout import Concurrency, parse_concurrency
 
 if TYPE_CHECKING:
