@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,3 +58,42 @@ def under_a_path(site: Path, tmp_path: Path, watch: PageWatch) -> Iterator[Serve
     with serve_folder(tmp_path) as served:
         watch.address = f"{served.address}some/where/"
         yield served
+
+
+LOST = 'Page crashed, waiting for locator("#boot")'
+STARTS = """
+from pathlib import Path
+
+import pytest
+
+@pytest.fixture
+def starts():
+    path = Path(__file__).with_name("starts")
+    path.write_text((path.read_text() if path.exists() else "") + "x")
+    return len(path.read_text())
+
+def test_starts(starts):
+    if starts <= {losses}:
+        raise RuntimeError({told!r})
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "losses", "starts", "code"),
+    [
+        (LOST, 0, 1, 0),
+        (LOST, 1, 2, 0),
+        (LOST, 2, 2, 1),
+        (LOST.replace("#boot", "#state"), 1, 1, 1),
+        (LOST.replace("crashed", "closed"), 1, 1, 1),
+    ],
+)
+def test_a_page_is_started_once_more_where_it_was_lost_before_python_started_and_only_there(
+    tmp_path: Path, told: str, losses: int, starts: int, code: int
+) -> None:
+    (tmp_path / "conftest.py").write_text("from tests.browser.conftest import pytest_runtest_protocol\n")
+    (tmp_path / "test_lost.py").write_text(STARTS.format(told=told, losses=losses))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, (tmp_path / "starts").read_text()) == (code, "x" * starts), done.stdout

@@ -1,9 +1,15 @@
-"""The mutants that `poe mutate` takes its sample from."""
+"""The mutants that `poe mutate` takes its sample from, and its wait for the tests of one."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from tests.mutation import __main__ as mutation
 from tests.mutation.mutants import mutants_of
 from tests.native.laws import PORTABLE, ROOT
 
@@ -60,3 +66,28 @@ def test_every_mutant_of_a_module_is_one_that_can_be_loaded() -> None:
         assert len({str(mutant) for mutant in found}) == len(found)
         for mutant in found:
             compile(mutant.applied(source), mutant.path, "exec")
+
+
+@pytest.mark.parametrize(
+    ("limits", "waits"),
+    [
+        ((20.0, 9.0, None), [([3, 4], 2.0)]),
+        ((20.0, 5.0, None), [([3, 4], 0.0)]),
+        ((None, None, None), []),
+    ],
+)
+def test_the_wait_is_for_an_answer_of_any_and_no_longer_than_the_first_has(
+    monkeypatch: pytest.MonkeyPatch, limits: Sequence[float | None], waits: list[tuple[list[int], float]]
+) -> None:
+    """Each began at 100 and it is 107; one without a mutant has no limit and is not waited for."""
+    asked: list[tuple[list[int], float]] = []
+    looks = SimpleNamespace(select=lambda read, write, wrong, seconds: asked.append((read, seconds)))
+    monkeypatch.setattr(mutation, "select", looks)
+    monkeypatch.setattr(mutation, "time", SimpleNamespace(monotonic=lambda: 107.0))
+    mutant = mutants_of("m.py", SOURCE.encode())[0]
+    workers = [
+        mutation.Worker(Path(), limit_s=limit or 0.0, started=100.0, answer=answer, mutant=mutant if limit else None)
+        for answer, limit in enumerate(limits, start=3)
+    ]
+    mutation.wait_for_one(workers)
+    assert asked == waits

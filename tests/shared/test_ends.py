@@ -344,7 +344,7 @@ def test_rows_are_brought_into_plan_order_some_at_a_time(clock: ManualClock) -> 
     assert max(copied) <= 256
     told = [share for share in shares if share is not None]
     assert told == sorted(told)
-    assert told[0] < 0.5 < told[-1] < 1
+    assert 0 < told[0] < 0.5 < told[-1] < 1
     ids = [line.split(b",")[0] for line in store.read("runs.csv").splitlines()[1:]]
     assert ids == [b"%d" % run_id for run_id in range(1200)]
     series = [line.split(b",")[0] for line in store.read("series.csv").splitlines()[1:]]

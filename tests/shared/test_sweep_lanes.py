@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
@@ -215,6 +216,24 @@ def test_each_command_wakes_the_runner_once(clock: ManualClock, monkeypatch: pyt
     for command, count in ((run.pause, 1), (run.pause, 1), (run.resume, 2), (run.resume, 2), (run.abort, 3)):
         command()
         assert len(woken) == count, command.__name__
+
+
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_a_handle_that_is_dropped_wakes_the_runner_unless_it_has_ended(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch, is_ended: bool
+) -> None:
+    bench, woken = Bench(clock, runs=3), list[PumpedRunner]()
+    run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
+    bench.pump()
+    for run_id in range(3) if is_ended else ():
+        bench.lanes.end(run_id)
+    while is_ended and not run.is_ended:
+        bench.sweep.pump()
+        run.try_recv()
+    monkeypatch.setattr(PumpedRunner, "notify", lambda runner: woken.append(runner))
+    del run
+    gc.collect()
+    assert (len(woken), bench.control.is_aborted) == ((0, False) if is_ended else (1, True))
 
 
 def test_the_ticks_that_lanes_report_are_listed(clock: ManualClock) -> None:
