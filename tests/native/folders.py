@@ -6,13 +6,10 @@ Sweeps here are pumped by the caller on the native target's stores and lanes, so
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import pytest
 
 import henad_web as hw
 from henad_native.target import NativeTarget
@@ -149,17 +146,3 @@ def sessions_of(directory: Path) -> list[tuple[int, int]]:
 def manifest_of(directory: Path) -> Manifest:
     """Return the manifest in `directory`."""
     return Manifest.read((directory / "manifest.json").read_bytes())
-
-
-@pytest.fixture
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no disk: what a process that is killed has written stays written."""
-    monkeypatch.setattr(os, "fsync", lambda file: None)
-
-
-@pytest.fixture
-def fast_path() -> Iterator[Path]:
-    """A folder of its own in memory where the system has such a place: hundreds of small sweeps wait for a disk."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
-        yield Path(name)

@@ -13,10 +13,8 @@ from typing import TextIO
 import pytest
 
 from henad_native.cli import main
-from tests.native.folders import fast_path, masked_in, quick_disk
+from tests.native.folders import masked_in
 from tests.native.test_cli_going_on import TOYS, spec_at
-
-__all__ = ["fast_path", "quick_disk"]
 
 FULL = Path("/dev/full")
 

@@ -16,21 +16,8 @@ import henad_web as hw
 from henad_native.cli import STOPPED_LINE, main
 from henad_native.directory import DirectoryStore
 from tests.native.folder_fuzzer import Fuzzer
-from tests.native.folders import (
-    SIR,
-    SMALL_SIR,
-    TARGET,
-    fast_path,
-    masked_in,
-    quick_disk,
-    record_of,
-    resume,
-    start,
-    sweep,
-)
+from tests.native.folders import SIR, SMALL_SIR, TARGET, masked_in, record_of, resume, start, sweep
 from tests.native.laws import ROOT
-
-__all__ = ["fast_path", "quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -27,10 +27,8 @@ from tests.native.folders import (
     DIVIDES,
     TARGET,
     TOY,
-    fast_path,
     files_in,
     masked_in,
-    quick_disk,
     ran_ids,
     record_of,
     resume,
@@ -39,8 +37,6 @@ from tests.native.folders import (
     toy_spec,
     with_run,
 )
-
-__all__ = ["fast_path", "quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
-from tests.native.folders import TARGET, TOY, fast_path, quick_disk
-
-__all__ = ["fast_path", "quick_disk"]
+from tests.native.folders import TARGET, TOY
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -23,7 +23,6 @@ from tests.native.folders import (
     hash_of,
     manifest_of,
     masked_in,
-    quick_disk,
     ran_ids,
     record_of,
     resume,
@@ -33,8 +32,6 @@ from tests.native.folders import (
     toy_spec,
     with_run,
 )
-
-__all__ = ["quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

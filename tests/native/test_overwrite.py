@@ -15,12 +15,10 @@ from tests.native.folders import (
     TARGET,
     TOY,
     events_of,
-    fast_path,
     files_in,
     hash_of,
     manifest_of,
     masked_in,
-    quick_disk,
     record_of,
     resume,
     sweep,
@@ -31,8 +29,6 @@ from tests.native.test_directory import Disk
 from tests.native.test_lock import leave_behind
 from tests.native.test_resume_folders import shown
 from tests.shared.toy_models import DividesAtBuild, entry_of
-
-__all__ = ["fast_path", "quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -21,7 +21,6 @@ from tests.native.folders import (
     hash_of,
     manifest_of,
     masked_in,
-    quick_disk,
     ran_ids,
     record_of,
     resume,
@@ -32,8 +31,6 @@ from tests.native.folders import (
     with_run,
 )
 from tests.shared.toy_models import DividesAtBuild, Inverse, Toy, entry_of
-
-__all__ = ["quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

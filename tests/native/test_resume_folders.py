@@ -17,11 +17,9 @@ from henad_native.disk import rename_over
 from tests.native.folders import (
     DIVIDES,
     TOY,
-    fast_path,
     files_in,
     hash_of,
     masked_in,
-    quick_disk,
     ran_ids,
     record_of,
     resume,
@@ -32,8 +30,6 @@ from tests.native.folders import (
 )
 from tests.native.test_directory import Disk
 from tests.native.test_lock import leave_behind, writer_in
-
-__all__ = ["fast_path", "quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -18,7 +18,6 @@ from tests.native.folders import (
     hash_of,
     manifest_of,
     masked_in,
-    quick_disk,
     ran_ids,
     resume,
     sessions_of,
@@ -27,8 +26,6 @@ from tests.native.folders import (
     toy_spec,
     with_run,
 )
-
-__all__ = ["quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -8,20 +8,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
-from tests.native.folders import (
-    SIR,
-    SMALL_SIR,
-    masked_in,
-    quick_disk,
-    ran_ids,
-    record_of,
-    resume,
-    start,
-    sweep,
-    with_run,
-)
-
-__all__ = ["quick_disk"]
+from tests.native.folders import SIR, SMALL_SIR, masked_in, ran_ids, record_of, resume, start, sweep, with_run
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from henad_native.cli import main
-from tests.native.folders import fast_path, masked_in
+from tests.native.folders import masked_in
 from tests.native.signal_storm import MODELS, Storm
 from tests.native.test_cli_going_on import spec_at
-
-__all__ = ["fast_path"]
 
 SIGNALS = 12
 """Signals that must have landed."""

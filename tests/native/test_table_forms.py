@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
-from tests.native.folders import TARGET, masked_in, quick_disk, ran_ids, record_of, resume, start, sweep
+from tests.native.folders import TARGET, masked_in, ran_ids, record_of, resume, start, sweep
 from tests.shared.table_forms import FORMS, ODD_ENTRY, TABLES, odd_spec
-
-__all__ = ["quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

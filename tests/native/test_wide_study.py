@@ -12,11 +12,9 @@ import pytest
 
 import henad_web as hw
 from henad_native.cli import main
-from tests.native.folders import files_in, masked_in, quick_disk, ran_ids, resume, sweep
+from tests.native.folders import files_in, masked_in, ran_ids, resume, sweep
 from tests.shared.test_wide_study import MESA, NETLOGO, SPEC, STUDY
 from tests.shared.wide_values import MODELS, SCHEMA, WIDE
-
-__all__ = ["quick_disk"]
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.native.folders import fast_path, quick_disk
 from tests.native.wrong_models import PLACES, case_of, check, wrongs_of
-
-__all__ = ["fast_path", "quick_disk"]
 
 CASES = range(40)
 
