@@ -58,6 +58,7 @@ def _asks_type_checking(test: ast.expr) -> bool:
     return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
+@cache
 def imports_of(path: Path) -> list[Import]:
     """Return what `path` imports when it runs, at any depth, `from a import b` as ``a.b``."""
     found: list[Import] = []

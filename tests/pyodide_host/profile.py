@@ -1,5 +1,7 @@
 """How hypothesis draws: the same examples in every session and on every host, without a clock.
 
+The profile in force is `henad`; `quick` draws a few of its examples, for ``poe quick``.
+
 This module is imported on the host and inside the browser, so it may import hypothesis alone.
 """
 
@@ -18,4 +20,5 @@ def load_profile() -> None:
         max_examples=50,
         suppress_health_check=[HealthCheck.too_slow],
     )
+    settings.register_profile("quick", settings.get_profile("henad"), max_examples=5)
     settings.load_profile("henad")

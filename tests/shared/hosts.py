@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import henad_web as hw
-from henad_web.targets import Target
+from henad_web.targets import PumpedTarget, Target
 
 FRAME_S = 1 / 60
+TURN_S = 0.0005
+"""How long a test leaves the interpreter to a thread that pumps before it asks again."""
+
 PATIENCE_S = 60.0
 
 
@@ -48,6 +51,11 @@ class Host:
         while not holds():
             assert time.monotonic() < deadline, f"never came to hold: {run.progress()}"
             run.update(FRAME_S)
+            self._leave_to_its_thread()
+
+    def _leave_to_its_thread(self) -> None:
+        if not isinstance(self.target, PumpedTarget):
+            time.sleep(TURN_S)
 
     def next_event(self, run: hw.SweepRun) -> hw.SweepEvent:
         """Lend frames until an event has come, and return it."""

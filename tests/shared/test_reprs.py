@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -58,6 +59,7 @@ def test_a_handle_and_its_news(host: Host) -> None:
     assert all("\n" not in repr(event) and len(repr(event)) <= 2 * LONGEST for event in events)
 
 
+@cache
 def large() -> dict[str, Any]:
     plan = LARGE.spec.plan(TOY.schema())
     table = "value\n" + "1\n" * 100_000
