@@ -32,10 +32,9 @@ from henad_web.model.entry import Backend
 from henad_web.output.manifest import RuntimeRecord
 from henad_web.output.store import DirectoryOutput, FileStore, MemoryStore, OutputPlace
 from henad_web.pumped import PumpedRunner
-from henad_web.run.control import Clock
+from henad_web.run.control import FRAME_SLICE_TARGET_S, Clock
 from henad_web.run.lanes import InProcessLane, Lanes, RunView
 from henad_web.run.layout import ExecutionLayout, MachineResources
-from henad_web.run.slices import FRAME_SLICE_TARGET_S
 from henad_web.sweep import Surroundings, Sweep
 
 if TYPE_CHECKING:

@@ -10,21 +10,26 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from henad_web.errors import StateValueError, StatsShapeError, TickError
+from henad_web.errors import ModelDefinitionError, StateValueError, StatsShapeError, TickError
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
-from henad_web.model.faults import Blame, Fault, Phase, one_line
+from henad_web.model.entry import Backend
+from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild, one_line
 from henad_web.model.state import checked_count
-from henad_web.run.building import build_state
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.model.entry import ModelEntry
+    from henad_web.model.params import ParamValue
     from henad_web.model.schema import Schedule
     from henad_web.model.state import ModelState
     from henad_web.run.control import Clock
     from henad_web.run.requests import RunRequest
 
-__all__ = ["RunCursor", "RunStage"]
+__all__ = [
+    "RunCursor",
+    "RunStage",
+    "build_state",
+]
 
 
 class RunStage(StrEnum):
@@ -314,3 +319,26 @@ class _FailedCourse:
         return (
             end.reason is StopReason.FAULT and again.stepping == 1 and self.course.tick <= again.tick < self.last_tick
         )
+
+
+def build_state(
+    entry: ModelEntry, params: tuple[ParamValue, ...], seed: int, *, takes_interrupts: bool = False
+) -> ModelState | Fault:
+    """Build `entry` with `params` (one a parameter, in schema order) and `seed` on a CPU lane.
+
+    Args:
+        entry: The model.
+        params: Its values.
+        seed: Its seed.
+        takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
+
+    Returns:
+        The state at tick 0, or the fault that the build ended on. A GPU entry is a refused build.
+    """
+    with Blame(Phase.BUILDING, entry.source_file, takes_interrupts=takes_interrupts) as blame:
+        if entry.metadata.backend is Backend.GPU:
+            raise RefusedBuild("a GPU model cannot run on a CPU lane")
+        state = entry.build(params, seed)
+        if state is None:
+            raise ModelDefinitionError(f"the factory of model '{entry.id}' returned nothing; it returns the state")
+    return blame.fault or state

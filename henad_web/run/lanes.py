@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from henad_web.model.faults import Blame, Phase
+from henad_web.run.control import SliceSize
 from henad_web.run.cursor import RunCursor
-from henad_web.run.slices import SliceSize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,7 +1,8 @@
-"""Builds a few configs before anything is written: which columns there are, how large a run is, whether it builds.
+"""Tries a plan before anything is written: which columns there are, how large a run is, whether it builds, how long.
 
 What a model that builds says wrongly of itself is told by each run, as its row; here it only counts for nothing. One
-build a call of `advance`, so that a frame is never held for more than one. Writes nothing, keeps no state.
+build a call of `advance`, so that a frame is never held for more than one; only a
+pilot steps a run, inside its call. Writes nothing.
 """
 
 from __future__ import annotations
@@ -16,16 +17,26 @@ from henad_web.errors import ProbeError, StateValueError
 from henad_web.model.faults import Blame, Fault, Phase
 from henad_web.model.schema import are_declared
 from henad_web.model.state import checked_count
-from henad_web.run.building import build_state
+from henad_web.run.cursor import RunCursor, build_state
+from henad_web.run.requests import RunRequest
 
 if TYPE_CHECKING:
-    from henad_web.explore.outcomes import PlannedRun
+    from henad_web.explore.measure import MeasurePlan
+    from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
     from henad_web.model.params import ParamValue
     from henad_web.model.state import ModelState
+    from henad_web.run.control import Clock
+    from henad_web.run.outline import SweepOutline
 
-__all__ = ["MAX_PROBED_CONFIGS", "Probe", "ProbeReport"]
+__all__ = [
+    "MAX_PROBED_CONFIGS",
+    "Pilot",
+    "Probe",
+    "ProbeReport",
+    "pilot_run",
+]
 
 MAX_PROBED_CONFIGS = 8
 """Configs tried, in plan order, before a sweep is given up as one that cannot be built."""
@@ -192,3 +203,43 @@ def _number(value: object) -> float:
         return float(value) if isinstance(value, numbers.Real) else math.nan
     except OverflowError:
         return math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What one run of a plan took, from which the time of all of them is guessed.
+
+    Attributes:
+        outcome: The run.
+    """
+
+    outcome: RunOutcome
+
+    @property
+    def seconds(self) -> float:
+        """Seconds it was built, stepped and sampled for."""
+        return (self.outcome.build_ms + self.outcome.wall_ms) / 1000.0
+
+    def estimated_s(self, outline: SweepOutline) -> float:
+        """Return the seconds that the pending runs of `outline` take if each is like this one."""
+        lanes = max(1, outline.layout.cpu_lanes + outline.layout.gpu_tracks)
+        return self.seconds * -(-outline.pending // lanes)
+
+
+def pilot_run(entry: ModelEntry, plan: Plan, measure: MeasurePlan, clock: Clock) -> Pilot:
+    """Run the first run of `plan` to its end and return what it took; the call lasts as long.
+
+    Args:
+        entry: The model.
+        plan: What would be run.
+        measure: Its measuring.
+        clock: Monotonic clock, seconds.
+    """
+    cursor = RunCursor(entry, measure, RunRequest.of(plan, plan.run(0)), plan.spec.run.timeout_s, clock)
+    while (outcome := cursor.advance(_PILOT_STEPS)) is None:
+        pass
+    return Pilot(outcome)
+
+
+_PILOT_STEPS = 64
+"""Steps between two looks at whether a pilot has ended."""

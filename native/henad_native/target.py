@@ -30,11 +30,10 @@ from henad_web.output.store import DirectoryOutput, FileStore, MemoryStore, Outp
 from henad_web.result_set import ResultSet
 from henad_web.results.verifying import VerifyReport, verify_results
 from henad_web.resume.merging import MergeContext, MergeReport, merge_shards
-from henad_web.run.control import Clock
+from henad_web.run.control import NATIVE_SLICE_TARGET_S, Clock
 from henad_web.run.lanes import InProcessLane, Lanes
 from henad_web.run.layout import ExecutionLayout, MachineResources
 from henad_web.run.options import SweepRunOptions
-from henad_web.run.slices import NATIVE_SLICE_TARGET_S
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import Runner, runtime_here
 

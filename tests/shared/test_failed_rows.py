@@ -17,10 +17,10 @@ import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.params import ParamValue
 from henad_web.results.verifying import verify_results
+from henad_web.run.control import SliceSize
 from henad_web.run.cursor import RunCursor, RunStage
 from henad_web.run.lanes import InProcessLane, RunEnded
 from henad_web.run.requests import RunRequest
-from henad_web.run.slices import SliceSize
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.toy_models import Toy, entry_of, toy_spec
 

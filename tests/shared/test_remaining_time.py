@@ -8,7 +8,7 @@ from henad_web.explore.outcomes import PlannedRun
 from henad_web.handle import remaining_time
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.layout import ExecutionLayout
-from henad_web.run.pilot import Pilot
+from henad_web.run.probe import Pilot
 from tests.shared.made_results import outcome_of, outline_of, plan_of
 
 

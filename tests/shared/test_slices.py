@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from henad_web.run.slices import FRAME_SLICE_TARGET_S, MAX_SLICE_STEPS, NATIVE_SLICE_TARGET_S, SliceSize
+from henad_web.run.control import FRAME_SLICE_TARGET_S, MAX_SLICE_STEPS, NATIVE_SLICE_TARGET_S, SliceSize
 
 
 def test_a_slice_doubles_on_fast_steps_and_is_scaled_down_on_slow_ones() -> None:

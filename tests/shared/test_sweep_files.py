@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
-from henad_web.run.slices import SliceSize
+from henad_web.run.control import SliceSize
 from tests.shared.hosts import Host
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

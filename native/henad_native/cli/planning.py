@@ -19,7 +19,7 @@ from henad_native.cli.model_sets import load_models
 from henad_native.cli.texts import counted, outline_lines, pilot_lines
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.plan_table import plan_csv
-from henad_web.run.pilot import Pilot, pilot_run
+from henad_web.run.probe import Pilot, pilot_run
 
 __all__ = ["plan_command"]
 

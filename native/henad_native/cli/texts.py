@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from henad_web.resume.merging import MergeReport
     from henad_web.run.layout import ExecutionLayout
     from henad_web.run.outline import SweepOutline
-    from henad_web.run.pilot import Pilot
+    from henad_web.run.probe import Pilot
 
 __all__ = [
     "byte_text",
