@@ -124,7 +124,7 @@ from henad_web.resume.merging import MergeReport, MissingRuns
 from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
-from henad_web.run.layout import ExecutionLayout, parse_concurrency
+from henad_web.run.layout import ExecutionLayout, LaneKind, parse_concurrency
 from henad_web.run.options import OnFull, SweepRunOptions
 from henad_web.run.outline import SweepOutline
 from henad_web.version import VERSION as __version__
@@ -154,6 +154,7 @@ __all__ = [
     "Finished",
     "HenadError",
     "HoldsResultsError",
+    "LaneKind",
     "LoadedSpec",
     "LockedError",
     "LongSeries",

@@ -163,4 +163,6 @@ def _execution_record(outline: SweepOutline, options: SweepRunOptions) -> Execut
         projected_bytes=outline.projected_bytes,
         memory_budget=options.memory_budget,
         gpu_memory_budget=options.gpu_memory_budget,
+        lane_kind=str(layout.kind) if layout.cpu_lanes else UNSET,
+        why=layout.why or UNSET,
     )

@@ -132,7 +132,7 @@ class ShardRecord(_Record, frozen=True):
 
 
 class ExecutionRecord(_Record, frozen=True):
-    """How the runs were executed. Sizes in bytes."""
+    """How the runs were executed. Sizes in bytes; `lane_kind` and `why` are what chose the lanes."""
 
     backend: str
     concurrency: int | str
@@ -142,6 +142,8 @@ class ExecutionRecord(_Record, frozen=True):
     projected_bytes: int
     memory_budget: int | None
     gpu_memory_budget: int | None
+    lane_kind: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
 
 
 class LimitsRecord(_Record, frozen=True):

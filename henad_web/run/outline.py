@@ -5,14 +5,14 @@ Owns the outline as a value, and how it follows from the plan and its probe: a p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
-from henad_web.run.layout import MachineResources, choose_layout
+from henad_web.run.layout import choose_layout
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from henad_web.explore.shards import Shard
     from henad_web.explore.warnings import PlanWarning
     from henad_web.model.entry import Backend, ModelEntry
-    from henad_web.run.layout import ExecutionLayout
+    from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.probe import ProbeReport
 
@@ -87,12 +87,7 @@ def make_outline(
     """Return the outline of running `plan` with `options` on `resources`, where `skipped` runs are kept."""
     shard = options.shard or WHOLE
     pending = shard.run_count(plan.run_count) - skipped
-    budgeted = MachineResources(
-        workers=resources.workers,
-        memory_budget=options.memory_budget,
-        gpu_memory_budget=options.gpu_memory_budget,
-        can_spawn=resources.can_spawn,
-    )
+    budgeted = replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget)
     series_rows = pending * series_rows_a_run(plan)
     backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads
     layout = choose_layout(options.concurrency, budgeted, backend, probe, pending, inner_threads=inner_threads)

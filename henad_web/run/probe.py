@@ -58,6 +58,7 @@ class ProbeReport:
         config_id: Which config it was.
         values: Its sample at tick 0, before any action, a number a column.
         is_sound: Whether all it said of itself is what a run takes.
+        run_s: Seconds a run is guessed to take, None where none was timed.
     """
 
     params: tuple[ParamValue, ...]
@@ -70,6 +71,7 @@ class ProbeReport:
     config_id: int = 0
     values: tuple[float, ...] = ()
     is_sound: bool = True
+    run_s: float | None = None
 
     def sized_for(self, other: ProbeReport) -> ProbeReport:
         """Return this report with the size of `other` where that one takes more memory, host and device together."""

@@ -13,7 +13,7 @@ from henad_native.cli.display import BarDisplay, LineDisplay, QuietDisplay, choo
 from henad_native.cli.exits import ExitCode
 from henad_native.cli.running import exit_code
 from henad_native.cli.summary import summary_table
-from henad_native.cli.texts import byte_text, duration_text, failure_line, outline_lines, progress_text, written_line
+from henad_native.cli.texts import duration_text, failure_line, outline_lines, progress_text, written_line
 from henad_web.channel import SweepPhase
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
 from henad_web.explore.plan import PlannedBlock
@@ -23,7 +23,7 @@ from henad_web.handle import SweepProgress
 from henad_web.model.entry import Backend
 from henad_web.output.record import Counts, SweepEnd, SweepReport
 from henad_web.run.active_runs import ActiveRun
-from henad_web.run.layout import ExecutionLayout
+from henad_web.run.layout import ExecutionLayout, LaneKind
 from henad_web.run.outline import SweepOutline
 
 
@@ -55,7 +55,7 @@ def outline(**changes: object) -> SweepOutline:
         "shard": Shard(0, 1),
         "skipped": 0,
         "pending": 6,
-        "layout": ExecutionLayout(cpu_lanes=2, threads_per_lane=1),
+        "layout": ExecutionLayout(cpu_lanes=2, threads_per_lane=1, kind=LaneKind.PROCESS, why="as asked"),
         "projected_bytes": 1536,
         "series_rows": 36,
         "stat_columns": ("Infected",),
@@ -85,24 +85,6 @@ def report(*, end: SweepEnd = SweepEnd.COMPLETE, counts: Counts, skipped: int = 
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 bytes"),
-        (1, "1 byte"),
-        (1023, "1023 bytes"),
-        (1024, "1.0 KiB"),
-        (1536, "1.5 KiB"),
-        (1024**2 - 1, "1.0 MiB"),
-        (3 * 1024**3, "3.0 GiB"),
-        (5 * 1024**4, "5.0 TiB"),
-        (5000 * 1024**4, "5000.0 TiB"),
-    ],
-)
-def test_sizes(count: int, text: str) -> None:
-    assert byte_text(count) == text
 
 
 def test_progress_tells_only_what_is_known() -> None:
@@ -136,7 +118,7 @@ def test_an_outline_is_a_block_of_aligned_lines() -> None:
     assert list(outline_lines("An epidemic", outline())) == [
         "sweep of An epidemic (sir): 3 configs x 2 replicates = 6 runs",
         "  block 0       zip, 3 configs",
-        "  layout        2 lanes of 1 thread each",
+        "  layout        2 process lanes: as asked",
         "  memory        1.5 KiB projected for concurrent runs",
         "  series rows   36",
     ]

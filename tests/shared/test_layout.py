@@ -12,12 +12,17 @@ import henad_web as hw
 from henad_web.errors import ConcurrencyError, ShardError
 from henad_web.explore.shards import WHOLE, Shard
 from henad_web.model.entry import Backend
+from henad_web.model.quantities import about_text, byte_text
 from henad_web.run.layout import (
     Concurrency,
     ExecutionLayout,
+    LaneKind,
     MachineResources,
     choose_layout,
+    is_work_decisive,
+    layout_text,
     parse_concurrency,
+    replicates_that_fit,
 )
 
 
@@ -29,13 +34,15 @@ class Probe:
     population: int = 0
     heap_bytes: int = 0
     demand_bytes: int = 0
+    run_s: float | None = None
 
 
 EIGHT = MachineResources(workers=8)
 
 
 def lanes(count: int, threads: int) -> ExecutionLayout:
-    return ExecutionLayout(cpu_lanes=count, threads_per_lane=threads, gpu_tracks=0)
+    kind = LaneKind.IN_CALLER if count == 1 else LaneKind.PROCESS
+    return ExecutionLayout(cpu_lanes=count, threads_per_lane=threads, gpu_tracks=0, kind=kind)
 
 
 def tracks(count: int) -> ExecutionLayout:
@@ -50,10 +57,10 @@ def threaded(
 
 
 def plain(
-    concurrency: Concurrency, probe: Probe, runs: int = 100, resources: MachineResources = EIGHT
+    concurrency: Concurrency, probe: Probe, runs: int = 100, resources: MachineResources = EIGHT, **asked: Any
 ) -> ExecutionLayout:
     """Return the layout of a model whose step uses one thread."""
-    return choose_layout(concurrency, resources, Backend.CPU, probe, runs)
+    return choose_layout(concurrency, resources, Backend.CPU, probe, runs, **asked)
 
 
 def test_a_small_model_gets_one_thread_a_lane() -> None:
@@ -138,6 +145,174 @@ def test_tracks_follow_the_device_memory_and_the_population(
     layout = choose_layout(concurrency, resources, Backend.GPU, probe, runs)
     assert layout == tracks(expected)
     assert layout.projected_bytes(probe) == expected * 1000
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ({}, LaneKind.PROCESS),
+        ({"releases_lock": True}, LaneKind.THREAD),
+        ({"kind": LaneKind.PROCESS, "releases_lock": True}, LaneKind.PROCESS),
+        ({"kind": LaneKind.THREAD}, LaneKind.THREAD),
+    ],
+)
+@pytest.mark.parametrize("concurrency", ["auto", 3])
+def test_lanes_are_processes_unless_threads_step_at_once_or_are_asked_for(
+    asked: dict[str, Any], kind: LaneKind, concurrency: Concurrency
+) -> None:
+    assert plain(concurrency, Probe(), **asked).kind is kind
+
+
+@pytest.mark.parametrize("concurrency", ["auto", 3])
+def test_without_an_interpreter_lock_lanes_are_threads(concurrency: Concurrency) -> None:
+    free = MachineResources(workers=8, steps_threads_at_once=True)
+    assert plain(concurrency, Probe(), resources=free).kind is LaneKind.THREAD
+    assert plain(concurrency, Probe(), resources=free, kind=LaneKind.PROCESS).kind is LaneKind.PROCESS
+
+
+def test_one_lane_is_in_the_caller_unless_another_kind_is_asked_for() -> None:
+    asked: list[tuple[Concurrency, int]] = [("auto", 1), (1, 100)]
+    for concurrency, runs in asked:
+        assert plain(concurrency, Probe(), runs, releases_lock=True).kind is LaneKind.IN_CALLER
+        assert plain(concurrency, Probe(), runs, kind=LaneKind.PROCESS) == ExecutionLayout(
+            cpu_lanes=1, threads_per_lane=1, kind=LaneKind.PROCESS
+        )
+    assert plain(8, Probe(), kind=LaneKind.IN_CALLER) == lanes(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("runs", "run_s", "count"),
+    [(10, 0.01, 1), (10, 0.0999, 1), (10, 0.1, 2), (100, 0.0149, 2), (100, 0.015, 3), (512, 0.04, 8), (3, 9.0, 3)],
+)
+def test_automatic_processes_have_half_a_second_of_work_each(runs: int, run_s: float, count: int) -> None:
+    assert plain("auto", Probe(run_s=run_s), runs) == lanes(count, 1)
+    assert plain(8, Probe(run_s=run_s), runs) == lanes(min(8, runs), 1), "a count that is given is kept"
+
+
+def test_threads_cost_nothing_to_start() -> None:
+    assert plain("auto", Probe(run_s=0.0), releases_lock=True).cpu_lanes == 8
+
+
+@pytest.mark.parametrize(
+    ("free", "budget", "count"),
+    [(3 * (1000 + (64 << 20)), None, 3), (10, None, 1), (10, 5000, 5), (None, None, 8), (1 << 40, 2000, 2)],
+)
+def test_automatic_lanes_fit_the_free_memory_where_no_budget_is_given(
+    free: int | None, budget: int | None, count: int
+) -> None:
+    resources = MachineResources(workers=8, free_memory=free, memory_budget=budget)
+    assert plain("auto", Probe(heap_bytes=1000), resources=resources) == lanes(count, 1)
+    asked = 8 if budget is None else count
+    assert plain(8, Probe(heap_bytes=1000), resources=resources) == lanes(asked, 1), "a count that is given is kept"
+
+
+def test_threads_share_the_interpreter_that_a_process_brings() -> None:
+    resources = MachineResources(workers=8, free_memory=4500)
+    assert plain("auto", Probe(heap_bytes=1000), resources=resources, releases_lock=True).cpu_lanes == 4
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        (plain("auto", Probe(run_s=0.04), 512, MachineResources(workers=2)),
+         "2 process lanes: 512 runs of about 40 ms each on 2 cores"),
+        (plain("auto", Probe(run_s=0.003), 10), "one lane in the caller: the whole work is about 30 ms"),
+        (plain("auto", Probe(run_s=0.015)), "3 process lanes: 100 runs of about 15 ms each, no work for more"),
+        (plain("auto", Probe(), 1), "one lane in the caller: 1 run on 8 cores"),
+        (plain("auto", Probe(), 100, MachineResources(workers=1)), "one lane in the caller: 100 runs on 1 core"),
+        (plain("auto", Probe(), 3, releases_lock=True), "3 thread lanes: 3 runs on 8 cores"),
+        (plain("auto", Probe(heap_bytes=1 << 30), resources=MachineResources(workers=8, free_memory=3 << 30)),
+         "2 process lanes: runs of 1.0 GiB each, 3.0 GiB free"),
+        (plain("auto", Probe(heap_bytes=1000), resources=MachineResources(workers=8, memory_budget=4500)),
+         "4 process lanes: runs of 1000 bytes each, in 4.4 KiB"),
+        (plain(3, Probe(heap_bytes=1000), resources=MachineResources(workers=8, memory_budget=10)),
+         "one lane in the caller: runs of 1000 bytes each, in 10 bytes; 3 were asked for"),
+        (plain(3, Probe()), "3 process lanes: as asked"),
+        (plain(1, Probe()), "one lane in the caller: as asked"),
+        (plain(16, Probe(), 2), "2 process lanes: there are 2 runs; 16 were asked for"),
+        (plain(4, Probe(), 1), "one lane in the caller: there is 1 run; 4 were asked for"),
+        (plain(4, Probe(), resources=MachineResources(workers=8, can_spawn=False)),
+         "one lane in the caller: no other can be started here; 4 were asked for"),
+        (plain("auto", Probe(), resources=MachineResources(workers=8, can_spawn=False)),
+         "one lane in the caller: no other can be started here"),
+        (plain(4, Probe(), kind=LaneKind.IN_CALLER), "one lane in the caller: as asked; 4 were asked for"),
+        (plain("auto", Probe(), 1, kind=LaneKind.PROCESS), "1 process lane: 1 run on 8 cores"),
+        (threaded("auto", Probe(9)), "2 process lanes of 3 threads each: 100 runs on 8 cores, 3 for a step"),
+        (threaded("auto", Probe(64)), "one lane of 8 threads in the caller: 100 runs on 8 cores, 8 for a step"),
+        (tracks(4), "4 GPU runs at a time"),
+        (lanes(1, 1), "one lane in the caller"),
+    ],
+)  # fmt: skip
+def test_a_layout_says_what_it_is_and_why(layout: ExecutionLayout, text: str) -> None:
+    assert layout_text(layout) == text
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "runs", "resources", "kind", "is_decisive"),
+    [
+        ("auto", 2, MachineResources(workers=2), None, True),
+        ("auto", 1, MachineResources(workers=2), None, False),
+        ("auto", 2, MachineResources(workers=1), None, False),
+        ("auto", 2, MachineResources(workers=2, can_spawn=False), None, False),
+        (2, 2, MachineResources(workers=2), None, False),
+        ("auto", 2, MachineResources(workers=2), LaneKind.PROCESS, False),
+    ],
+)
+def test_a_run_is_timed_only_where_its_time_decides(
+    concurrency: Concurrency, runs: int, resources: MachineResources, kind: LaneKind | None, is_decisive: bool
+) -> None:
+    assert is_work_decisive(concurrency, resources, runs, kind) is is_decisive
+
+
+@pytest.mark.parametrize(
+    ("memory", "lane_count", "at_most", "fitting"),
+    [(6400, 1, 64, 6), (6400, 2, 64, 3), (6400, 2, 2, 2), (999, 1, 64, 1), (0, 4, 64, 1), (None, 4, 64, 64)],
+)
+def test_the_replicates_of_all_lanes_share_one_budget(
+    memory: int | None, lane_count: int, at_most: int, fitting: int
+) -> None:
+    assert replicates_that_fit(memory, 1000, lane_count, at_most) == fitting
+    assert replicates_that_fit(memory, 0, lane_count, at_most) == at_most, "no size, no bound"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1023, "1023 bytes"),
+        (1024, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        (1024**2 - 1, "1.0 MiB"),
+        (3 * 1024**3, "3.0 GiB"),
+        (5 * 1024**4, "5.0 TiB"),
+        (5000 * 1024**4, "5000.0 TiB"),
+    ],
+)
+def test_sizes(count: int, text: str) -> None:
+    assert byte_text(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "under 1 ms"),
+        (0.00099, "under 1 ms"),
+        (0.001, "about 1 ms"),
+        (0.0402, "about 40 ms"),
+        (0.9994, "about 999 ms"),
+        (0.9996, "about 1.0 s"),
+        (9.94, "about 9.9 s"),
+        (9.96, "about 10 s"),
+        (119.4, "about 119 s"),
+        (120.0, "about 2 min"),
+        (7169.0, "about 119 min"),
+        (7200.0, "about 2 h"),
+        (360_000.0, "about 100 h"),
+    ],
+)
+def test_guessed_times(seconds: float, text: str) -> None:
+    assert about_text(seconds) == text
 
 
 @pytest.mark.parametrize(("value", "meant"), [("auto", "auto"), ("3", 3), (3, 3)])

@@ -108,6 +108,7 @@ def test_execution_has_what_was_asked_and_what_was_chosen() -> None:
         ("projected_bytes", 4096),
         ("memory_budget", 1 << 30),
         ("gpu_memory_budget", None),
+        ("lane_kind", "in_caller"),
     ]
 
 

@@ -24,7 +24,7 @@ from henad_web.run.lanes import (
     RunStarted,
     RunView,
 )
-from henad_web.run.layout import ExecutionLayout, MachineResources
+from henad_web.run.layout import ExecutionLayout, LaneKind, MachineResources
 from henad_web.run.requests import RunRequest
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import runtime_here
@@ -97,7 +97,7 @@ class Bench:
             channel=self.channel,
             control=self.control,
             active_runs=self.active_runs,
-            options=hw.SweepRunOptions(),
+            options=hw.SweepRunOptions(concurrency=3),
             around=Surroundings(
                 clock=clock,
                 wall_clock=clock,
@@ -112,7 +112,7 @@ class Bench:
     def _make_lanes(
         self, entry: hw.ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None
     ) -> LanesInAnyOrder:
-        assert layout == ExecutionLayout(cpu_lanes=3, threads_per_lane=1)
+        assert layout == ExecutionLayout(cpu_lanes=3, threads_per_lane=1, kind=LaneKind.PROCESS)
         inner = InProcessLane(entry, measure, timeout_s=timeout_s, slice_target_s=1.0, clock=self.clock)
         self.lanes = LanesInAnyOrder(inner)
         return self.lanes

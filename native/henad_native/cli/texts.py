@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from henad_web.channel import SweepPhase
 from henad_web.errors import counted
+from henad_web.model.quantities import byte_text
 from henad_web.output.record import SweepEnd
 from henad_web.results.commands import henad_command
+from henad_web.run.layout import layout_text
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
@@ -16,12 +18,10 @@ if TYPE_CHECKING:
     from henad_web.handle import SweepProgress
     from henad_web.output.record import SweepReport
     from henad_web.resume.merging import MergeReport
-    from henad_web.run.layout import ExecutionLayout
     from henad_web.run.outline import SweepOutline
     from henad_web.run.probe import Pilot
 
 __all__ = [
-    "byte_text",
     "counted",
     "duration_text",
     "failure_line",
@@ -49,18 +49,6 @@ def duration_text(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes}m {rest:02d}s"
     return f"{minutes // 60}h {minutes % 60:02d}m"
-
-
-def byte_text(count: int) -> str:
-    """Return `count` bytes as ``512 bytes``, ``1.5 KiB``, ``2.0 MiB`` and so on."""
-    if count < 1024:
-        return counted(count, "byte")
-    size = float(count)
-    for unit in ("KiB", "MiB", "GiB"):
-        size /= 1024
-        if size < 1023.95:
-            return f"{size:.1f} {unit}"
-    return f"{size / 1024:.1f} TiB"
 
 
 def progress_text(progress: SweepProgress) -> str:
@@ -98,7 +86,7 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
         yield _labelled("shard", f"{outline.shard}: {counted(outline.skipped + outline.pending, 'run')} of them")
     if outline.skipped:
         yield _labelled("resume", f"{outline.skipped} skipped, {outline.pending} to run")
-    yield _labelled("layout", _layout_text(outline.layout))
+    yield _labelled("layout", layout_text(outline.layout))
     yield _labelled("memory", f"{byte_text(outline.projected_bytes)} projected for concurrent runs")
     rows = f"{outline.series_rows}"
     if outline.series_rows > MANY_SERIES_ROWS:
@@ -121,12 +109,6 @@ def _labelled(label: str, value: str) -> str:
 def _block_text(block: PlannedBlock) -> str:
     text = f"{block.design}, {counted(block.config_count, 'config')}"
     return text if block.design_seed is None else f"{text}, design seed {block.design_seed}"
-
-
-def _layout_text(layout: ExecutionLayout) -> str:
-    if layout.gpu_tracks:
-        return f"{counted(layout.gpu_tracks, 'GPU run')} at a time"
-    return f"{counted(layout.cpu_lanes, 'lane')} of {counted(layout.threads_per_lane, 'thread')} each"
 
 
 UNWRITTEN_LINE = "stopped while the plan was made; nothing was written"
