@@ -123,7 +123,7 @@ from henad_web.resume.errors import MergeError, MergeReason, ResumeError, Resume
 from henad_web.resume.merging import MergeReport, MissingRuns
 from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from henad_web.run.active_runs import ActiveRun
-from henad_web.run.lanes import RunView
+from henad_web.run.lanes import LaneNotice, RunView
 from henad_web.run.layout import ExecutionLayout, LaneKind, parse_concurrency
 from henad_web.run.options import OnFull, SweepRunOptions
 from henad_web.run.outline import SweepOutline
@@ -155,6 +155,7 @@ __all__ = [
     "HenadError",
     "HoldsResultsError",
     "LaneKind",
+    "LaneNotice",
     "LoadedSpec",
     "LockedError",
     "LongSeries",

@@ -19,6 +19,7 @@ from henad_web.model.faults import FAULTS
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.resume.merging import MissingRuns
 from henad_web.resume.provenance import ProvenanceWarning
+from henad_web.run.lanes import LaneNotice
 
 if TYPE_CHECKING:
     from henad_web.run.control import Clock
@@ -96,7 +97,7 @@ class OutputNotice:
         return self.text
 
 
-SweepWarning = PlanWarning | WakeFailed | OutputPaused | OutputNotice | MissingRuns | ProvenanceWarning
+SweepWarning = PlanWarning | WakeFailed | OutputPaused | OutputNotice | LaneNotice | MissingRuns | ProvenanceWarning
 
 
 @dataclass(frozen=True, slots=True)

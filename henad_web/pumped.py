@@ -37,6 +37,7 @@ class PumpedRunner:
         self._is_pumping = False
         self._changed = asyncio.Event()
         sweep.channel.listener = self._signal
+        sweep.notify = self.notify
 
     def update(self, dt: float, budget_s: float | None = None) -> None:
         """Pump until the frame's budget is used or nothing is left to do.
@@ -56,7 +57,7 @@ class PumpedRunner:
             self._pump_for(self._frame_budget_s if budget_s is None else budget_s)
 
     def notify(self) -> None:
-        """Make the next pump due at once: a command has come."""
+        """Make the next pump due at once: a command has come, or a lane's report."""
         self._wait_s = 0.0
         self._signal()
 

@@ -25,10 +25,12 @@ from henad_web.run.lanes import (
     CommandAcknowledged,
     DeviceLost,
     LaneCommand,
+    LaneNotice,
     LaneReport,
     Lanes,
     RunAdvanced,
     RunEnded,
+    RunLost,
     RunStarted,
     RunView,
 )
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
     from henad_web.resume.kept_runs import KeptRuns
-    from henad_web.run.active_runs import ActiveRuns, RunWatch
+    from henad_web.run.active_runs import ActiveRuns
     from henad_web.run.control import Clock, SweepControl
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
@@ -63,7 +65,8 @@ class Surroundings:
         runtime: The machine, for the manifest.
         argv: Command line, for the manifest; empty without one.
         engine: Build of this package, for the manifest.
-        make_lanes: Makes the lanes for a model, its measuring, a layout and a timeout in seconds.
+        make_lanes: Makes the lanes for a model, its measuring, a layout, a timeout in seconds, and what lanes that work
+            elsewhere call once there is something to hear.
         takes_interrupts: Whether the sweep is pumped where no interrupt of the user arrives: what interrupts there is
             the model's doing, a fault like any other.
     """
@@ -73,7 +76,7 @@ class Surroundings:
     resources: MachineResources
     runtime: RuntimeRecord
     argv: tuple[str, ...]
-    make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, float | None], Lanes]
+    make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, float | None, Callable[[], None]], Lanes]
     engine: BuildRecord = field(default_factory=this_build)
     takes_interrupts: bool = False
 
@@ -91,6 +94,9 @@ class Sweep:
         options: Settings that change no result.
         around: What the target lends.
         kept: Runs that are kept instead of being done again, None for none.
+
+    Attributes:
+        notify: Called from any thread when a pump is due, as a lane that works elsewhere has reported; the runner's.
     """
 
     def __init__(
@@ -109,6 +115,7 @@ class Sweep:
         self._entry, self._plan, self._store, self.channel = entry, plan, store, channel
         self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
         self._kept = kept
+        self.notify: Callable[[], None] = lambda: None
         self._probe = Probe(entry, plan, takes_interrupts=around.takes_interrupts)
         self._probed: ProbeReport | None = None
         self._opening: _Opening | None = None
@@ -198,7 +205,9 @@ class Sweep:
 
     def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
         plan, outline = self._plan, opening.outline
-        lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, plan.spec.run.timeout_s)
+        lanes = self._around.make_lanes(
+            self._entry, opening.measure, outline.layout, plan.spec.run.timeout_s, lambda: self.notify()
+        )
         flags = None if self._kept is None else self._kept.tables.rows.flags(plan.run_count)
         runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, flags)
         self.channel.planned(outline)
@@ -340,7 +349,6 @@ class _Runs:
         again = ordered_run_ids(plan, outline.shard)
         self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(_not_in(kept, again))
         self._unwritten: RunOutcome | None = None
-        self._watches: dict[int, RunWatch] = {}
         self._told = LaneCommand.RESUME
         self._is_device_lost = False
 
@@ -355,13 +363,12 @@ class _Runs:
         if self._control.is_aborted:
             self.lanes.command(LaneCommand.ABORT)
             return SweepEnd.ABORTED
-        return NOW if self._drive(time_left_s) else IDLE
+        return NOW if self._drive(time_left_s) else self.lanes.when_quiet()
 
     def close(self) -> None:
         """Give up every run in progress and every one that waits."""
         self.lanes.close()
         self._finished.clear()
-        self._watches.clear()
         self._active_runs.clear()
 
     def _write_one(self) -> bool:
@@ -402,13 +409,17 @@ class _Runs:
     def _hear(self, report: LaneReport) -> bool:
         match report:
             case RunStarted(run):
-                self._watches[run.run_id] = self._active_runs.watch(run, self._plan.total_ticks)
+                self._active_runs.start(run, self._plan.total_ticks)
             case RunAdvanced(run_id, tick):
-                self._watches[run_id].reach(tick)
+                self._active_runs.reach(run_id, tick)
             case RunEnded(outcome):
                 run_id = outcome.run.run_id
-                self._watches.pop(run_id).finish()
+                self._active_runs.finish(run_id)
                 self._finished.insert(run_id, outcome)
+            case RunLost(run_id):
+                self._active_runs.drop(run_id)
+            case LaneNotice():
+                self._channel.warned(report)
             case DeviceLost():
                 self._is_device_lost = True
             case CommandAcknowledged():

@@ -61,7 +61,7 @@ class Runner(Protocol):
         """Lend the sweep a frame: `dt` seconds since the last one, at most `budget_s` seconds of work."""
 
     def notify(self) -> None:
-        """Tell the runner that a command has come."""
+        """Tell the runner that a command has come, or a lane's report."""
 
     def view(self) -> RunView | None:
         """Return the run in progress, to draw."""
@@ -318,7 +318,12 @@ class PumpedTarget:
         raise NeedsNativeError("a blocking verification", instead="use Verification(results) and its advance")
 
     def _make_lanes(
-        self, entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None
+        self,
+        entry: ModelEntry,
+        measure: MeasurePlan,
+        layout: ExecutionLayout,
+        timeout_s: float | None,
+        notify: Callable[[], None],
     ) -> Lanes:
         return InProcessLane(entry, measure, timeout_s=timeout_s, slice_target_s=FRAME_SLICE_TARGET_S, clock=self.clock)
 

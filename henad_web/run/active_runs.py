@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from henad_web.explore.outcomes import PlannedRun
 
-__all__ = ["ActiveRun", "ActiveRuns", "RunWatch"]
+__all__ = ["ActiveRun", "ActiveRuns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,9 @@ class ActiveRuns:
         """Number of finished runs that wait for an earlier one to be committed."""
         return self._waiting_count
 
-    def watch(self, run: PlannedRun, end_tick: int) -> RunWatch:
-        """List `run` at tick 0 and return the watch that moves it on."""
+    def start(self, run: PlannedRun, end_tick: int) -> None:
+        """List `run` at tick 0."""
         self._put(run.run_id, ActiveRun(run, 0, end_tick))
-        return RunWatch(self, run.run_id)
 
     def mark_committed(self, run_id: int) -> None:
         """Take run `run_id` off the runs that wait."""
@@ -85,23 +84,3 @@ class ActiveRuns:
 
     def _publish(self) -> None:
         self._listed = tuple(self._stepping[run_id] for run_id in sorted(self._stepping))
-
-
-@dataclass(frozen=True, slots=True)
-class RunWatch:
-    """One run's entry in an `ActiveRuns` table."""
-
-    active_runs: ActiveRuns
-    run_id: int
-
-    def reach(self, tick: int) -> None:
-        """Record the tick the run has reached."""
-        self.active_runs.reach(self.run_id, tick)
-
-    def finish(self) -> None:
-        """Move the run to those that wait to be committed."""
-        self.active_runs.finish(self.run_id)
-
-    def drop(self) -> None:
-        """Take the run off the table without an outcome."""
-        self.active_runs.drop(self.run_id)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from henad_web.model.faults import Blame, Phase
-from henad_web.run.control import SliceSize
+from henad_web.run.control import IDLE, SliceSize
 from henad_web.run.cursor import RunCursor
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.model.entry import ModelEntry
     from henad_web.model.state import ModelState
-    from henad_web.run.control import Clock
+    from henad_web.run.control import Answer, Clock
     from henad_web.run.requests import RunRequest
 
 __all__ = [
@@ -32,10 +32,12 @@ __all__ = [
     "DeviceLost",
     "InProcessLane",
     "LaneCommand",
+    "LaneNotice",
     "LaneReport",
     "Lanes",
     "RunAdvanced",
     "RunEnded",
+    "RunLost",
     "RunStarted",
     "RunView",
 ]
@@ -73,6 +75,24 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class RunLost:
+    """Run `run_id` was in progress where a lane died. The lanes do it again: a start or its outcome follows."""
+
+    run_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaneNotice:
+    """Something that people are to know of the lanes, such as why there is only one."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the notice."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class CommandAcknowledged:
     """A lane obeys `command`: nothing it holds will move until the next one."""
 
@@ -84,7 +104,7 @@ class DeviceLost:
     """The device that the lanes step on is gone: no run that has not ended yet will."""
 
 
-LaneReport = RunStarted | RunAdvanced | RunEnded | CommandAcknowledged | DeviceLost
+LaneReport = RunStarted | RunAdvanced | RunEnded | RunLost | LaneNotice | CommandAcknowledged | DeviceLost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +133,10 @@ class Lanes(Protocol):
     """Where a sweep's runs are stepped.
 
     - `submit` takes a run and answers True, or answers False while every lane is busy.
-    - `poll` returns what happened since the last poll; lanes inside the caller do one bounded piece of work here.
+    - `poll` returns what happened since the last poll; lanes inside the caller do one bounded piece of work here. A
+      run may end without a start before it: it was too short to be told of, or its lane died before.
+    - `when_quiet` says when to poll again after a poll without a report: lanes that work elsewhere call the `notify`
+      they were made with, from any thread, once there is one, or ask to be looked at after a time.
     - `command` passes pause, resume or abort on; each lane acknowledges in a later poll. After an abort no outcome of
       a run that was in progress is reported.
     - `view` shows the run in progress of a lane inside the caller, None elsewhere.
@@ -129,6 +152,9 @@ class Lanes(Protocol):
         Args:
             time_left_s: Seconds the caller can spare, None for no limit; passed by less than one step.
         """
+
+    def when_quiet(self) -> Answer:
+        """Return when to poll again after a poll that told nothing: idle until they notify, or after a time."""
 
     def command(self, command: LaneCommand) -> None:
         """Pass `command` to every lane."""
@@ -212,6 +238,10 @@ class InProcessLane:
             return RunAdvanced(cursor.request.run.run_id, cursor.tick, self._slice.pace_s)
         self._cursor = None
         return RunEnded(outcome)
+
+    def when_quiet(self) -> Answer:
+        """Return idle: nothing moves outside `poll`."""
+        return IDLE
 
     def command(self, command: LaneCommand) -> None:
         """Obey `command` at once; the acknowledgement comes with the next poll."""

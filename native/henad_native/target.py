@@ -195,7 +195,12 @@ class NativeTarget:
         return verify_results(ResultSet.open(path, models=models, target=self), runs=runs, run_ids=run_ids)
 
     def _make_lanes(
-        self, entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None
+        self,
+        entry: ModelEntry,
+        measure: MeasurePlan,
+        layout: ExecutionLayout,
+        timeout_s: float | None,
+        notify: Callable[[], None],
     ) -> Lanes:
         return InProcessLane(
             entry,

@@ -39,6 +39,7 @@ class ThreadedRunner:
         self._view = _ViewRequest()
         self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
         sweep.channel.listener = self._signal_turn
+        sweep.notify = self.notify
         self._thread = threading.Thread(target=self._run, name="henad-sweep", daemon=True)
         # A daemon thread would be cut off at exit: this hook ends the sweep in order first.
         atexit.register(self._end_at_exit)
@@ -58,7 +59,7 @@ class ThreadedRunner:
         self._refuse_own_thread("update")
 
     def notify(self) -> None:
-        """Wake the thread: a command has come."""
+        """Wake the thread: a command has come, or a lane's report."""
         with self._due:
             self._is_due = True
             self._due.notify()

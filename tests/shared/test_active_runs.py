@@ -13,40 +13,42 @@ def planned(run_id: int) -> PlannedRun:
 
 def test_a_finished_run_waits_until_it_is_committed() -> None:
     active_runs = ActiveRuns()
-    first, second, third = (active_runs.watch(planned(run_id), 10) for run_id in (0, 1, 2))
-    second.reach(4)
+    for run_id in (0, 1, 2):
+        active_runs.start(planned(run_id), 10)
+    active_runs.reach(1, 4)
     assert [active.tick for active in active_runs.list()] == [0, 4, 0]
-    third.finish()
+    active_runs.finish(2)
     assert len(active_runs.list()) == 2, "a finished run is no longer in progress"
     assert active_runs.waiting_count == 1, "run 2 waits for runs 0 and 1"
-    first.drop()
+    active_runs.drop(0)
     assert active_runs.waiting_count == 1, "an abandoned run never waits"
     active_runs.mark_committed(2)
     assert active_runs.waiting_count == 0
-    second.drop()
+    active_runs.drop(1)
     assert active_runs.list() == ()
 
 
 def test_runs_are_listed_by_id_whatever_the_order_they_started_in() -> None:
     active_runs = ActiveRuns()
     for run_id in (7, 2, 5):
-        active_runs.watch(planned(run_id), 10)
+        active_runs.start(planned(run_id), 10)
     assert [active.run.run_id for active in active_runs.list()] == [2, 5, 7]
 
 
 def test_a_list_that_was_taken_does_not_change() -> None:
     active_runs = ActiveRuns()
-    watch = active_runs.watch(planned(0), 10)
+    active_runs.start(planned(0), 10)
     taken = active_runs.list()
-    watch.reach(9)
+    active_runs.reach(0, 9)
     assert taken[0].tick == 0
     assert active_runs.list()[0].tick == 9
 
 
 def test_clearing_drops_what_runs_and_what_waits() -> None:
     active_runs = ActiveRuns()
-    active_runs.watch(planned(0), 10)
-    active_runs.watch(planned(1), 10).finish()
+    active_runs.start(planned(0), 10)
+    active_runs.start(planned(1), 10)
+    active_runs.finish(1)
     active_runs.clear()
     assert active_runs.list() == ()
     assert active_runs.waiting_count == 0

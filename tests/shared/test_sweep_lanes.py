@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
 
@@ -13,7 +13,7 @@ from henad_web.explore.measure import MeasurePlan
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import PumpedRunner
 from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.control import IDLE, NOW, SweepControl
+from henad_web.run.control import IDLE, NOW, After, Answer, SweepControl
 from henad_web.run.lanes import (
     CommandAcknowledged,
     InProcessLane,
@@ -21,6 +21,7 @@ from henad_web.run.lanes import (
     LaneReport,
     RunAdvanced,
     RunEnded,
+    RunLost,
     RunStarted,
     RunView,
 )
@@ -42,6 +43,7 @@ class LanesInAnyOrder:
         self.reports: list[LaneReport] = []
         self.is_closed = False
         self.fault: Exception | None = None
+        self.quiet: Answer = IDLE
 
     def submit(self, request: RunRequest) -> bool:
         if len(self.held) >= self._width:
@@ -64,6 +66,9 @@ class LanesInAnyOrder:
             raise self.fault
         reports, self.reports = self.reports, []
         return reports
+
+    def when_quiet(self) -> Answer:
+        return self.quiet
 
     def command(self, command: LaneCommand) -> None:
         self.commands.append(command)
@@ -110,11 +115,17 @@ class Bench:
         self.events: list[hw.SweepEvent] = []
 
     def _make_lanes(
-        self, entry: hw.ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, timeout_s: float | None
+        self,
+        entry: hw.ModelEntry,
+        measure: MeasurePlan,
+        layout: ExecutionLayout,
+        timeout_s: float | None,
+        notify: Callable[[], None],
     ) -> LanesInAnyOrder:
         assert layout == ExecutionLayout(cpu_lanes=3, threads_per_lane=1, kind=LaneKind.PROCESS)
         inner = InProcessLane(entry, measure, timeout_s=timeout_s, slice_target_s=1.0, clock=self.clock)
         self.lanes = LanesInAnyOrder(inner)
+        self.notify = notify
         return self.lanes
 
     def pump(self) -> None:
@@ -242,6 +253,50 @@ def test_the_ticks_that_lanes_report_are_listed(clock: ManualClock) -> None:
     bench.lanes.reports.append(RunAdvanced(1, 3, 0.0))
     bench.pump()
     assert [active.tick for active in bench.active_runs.list()] == [0, 3, 0]
+
+
+def test_lanes_say_when_to_look_again_and_wake_the_runner(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, woken = Bench(clock), list[PumpedRunner]()
+    monkeypatch.setattr(PumpedRunner, "notify", lambda runner: woken.append(runner))
+    PumpedRunner(bench.sweep, clock)
+    bench.pump()
+    assert bench.sweep.pump() == IDLE
+    bench.lanes.quiet = After(0.1)
+    assert bench.sweep.pump() == After(0.1)
+    bench.notify()
+    assert len(woken) == 1
+
+
+def test_a_run_whose_lane_dies_is_listed_no_more_until_it_starts_again(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.lanes.reports += [RunAdvanced(1, 3, 0.0), RunLost(1), RunAdvanced(1, 4, 0.0)]
+    bench.pump()
+    assert [active.run.run_id for active in bench.active_runs.list()] == [0, 2]
+    bench.lanes.reports.append(RunStarted(bench.plan.run(1)))
+    bench.pump()
+    assert [(active.run.run_id, active.tick) for active in bench.active_runs.list()] == [(0, 0), (1, 0), (2, 0)]
+    bench.end([0, 1])
+    assert bench.written() == [0, 1]
+
+
+def test_a_lane_may_die_before_it_tells_of_a_start(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.lanes.reports.append(RunLost(0))
+    bench.end([0])
+    assert bench.written() == [0], "its outcome comes without a start before it"
+
+
+def test_what_lanes_have_to_say_is_a_warning_of_the_sweep(clock: ManualClock) -> None:
+    bench = Bench(clock, runs=3)
+    bench.pump()
+    bench.lanes.reports.append(hw.LaneNotice("there is one lane only"))
+    bench.end([0, 1, 2])
+    assert [str(event) for event in bench.events if isinstance(event, hw.Warned)] == ["there is one lane only"]
+    last = bench.events[-1]
+    assert isinstance(last, hw.Finished)
+    assert last.record.report.warnings == (hw.LaneNotice("there is one lane only"),)
 
 
 def test_a_lane_that_breaks_ends_the_sweep_with_what_is_written(clock: ManualClock) -> None:
