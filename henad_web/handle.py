@@ -70,6 +70,11 @@ class SweepProgress:
     active_runs: tuple[ActiveRun, ...]
     fraction: float | None = None
 
+    @property
+    def runs_stepped(self) -> float:
+        """Runs done and waiting and the stepped shares of those in progress, 0 to `runs_total`: the place of a bar."""
+        return min(runs_stepped(self.runs_done + self.runs_waiting, self.active_runs), self.runs_total)
+
 
 class SweepRun:
     """A running sweep. Made by `start`; leaving its ``with`` block, or `close`, aborts it and waits for its files."""
@@ -233,8 +238,13 @@ class SweepRun:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the runs are held by a pause."""
+        """Whether the sweep is paused. Each run may still take the slice it is in; `is_held` tells when none does."""
         return self._sweep.control.is_paused
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a pause is complete: every lane has acknowledged it, and no run moves until it is resumed."""
+        return self._sweep.control.is_held
 
     @property
     def is_ended(self) -> bool:
@@ -342,16 +352,20 @@ class SweepRun:
         return SweepPhase.PLANNING if runs_total is None else SweepPhase.RUNNING
 
 
+def runs_stepped(runs_finished: int, active_runs: tuple[ActiveRun, ...]) -> float:
+    """Return the `runs_finished` runs and, of each run in progress, the share of its ticks it has stepped."""
+    return runs_finished + sum(active.fraction for active in active_runs)
+
+
 def remaining_time(
     elapsed: float, runs_total: int, runs_finished: int, active_runs: tuple[ActiveRun, ...]
 ) -> float | None:
     """Return the seconds left for `runs_total` runs, at the pace of `elapsed` seconds so far.
 
-    The pace counts the `runs_finished` runs and, of each run in progress, the share of its ticks it has stepped:
-    ``elapsed * max(total - done, 0) / done``. None before any progress, and for a time no float can hold.
+    The pace counts what `runs_stepped` counts: ``elapsed * max(total - done, 0) / done``. None before any
+    progress, and for a time no float can hold.
     """
-    stepped = sum(min(active.tick / active.end_tick, 1.0) for active in active_runs if active.end_tick > 0)
-    done = runs_finished + stepped
+    done = runs_stepped(runs_finished, active_runs)
     if done <= 0:
         return None
     try:

@@ -349,7 +349,7 @@ class _Runs:
         again = ordered_run_ids(plan, outline.shard)
         self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(_not_in(kept, again))
         self._unwritten: RunOutcome | None = None
-        self._told = LaneCommand.RESUME
+        self._told, self._unanswered = LaneCommand.RESUME, 0
         self._is_device_lost = False
 
     def pump(self, time_left_s: float | None) -> Answer | SweepEnd:
@@ -387,7 +387,8 @@ class _Runs:
         wanted = LaneCommand.PAUSE if self._control.is_paused else LaneCommand.RESUME
         if wanted is not self._told:
             self.lanes.command(wanted)
-            self._told = wanted
+            self._told, self._unanswered = wanted, self._unanswered + 1
+            self._control.acknowledge(False)
         has_moved = wanted is LaneCommand.RESUME and self._submit()
         for report in self.lanes.poll(time_left_s):
             has_moved = self._hear(report) or has_moved
@@ -423,5 +424,7 @@ class _Runs:
             case DeviceLost():
                 self._is_device_lost = True
             case CommandAcknowledged():
+                self._unanswered -= 1
+                self._control.acknowledge(self._told is LaneCommand.PAUSE and not self._unanswered)
                 return False
         return True

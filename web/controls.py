@@ -72,10 +72,9 @@ class Controls:
 
     def show_progress(self, progress: hw.SweepProgress, *, planned: bool = True) -> None:
         """Show counts, time left and time passed; while it is not yet `planned`, the bar shows how far planning is."""
-        stepped = sum(min(active.tick / active.end_tick, 1.0) for active in progress.active_runs if active.end_tick)
         if planned:
             self._bar.max = max(1, progress.runs_total)
-            self._bar.value = min(progress.runs_total, progress.runs_done + progress.runs_waiting + stepped)
+            self._bar.value = progress.runs_stepped
         else:
             self._bar.max, self._bar.value = 1, progress.fraction or 0.0
         sentence = progress_text(

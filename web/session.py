@@ -124,7 +124,7 @@ class Session:
         show(views.table.begin, study, ())
         show(views.board.clear, "Planning.")
         show(views.controls.show_active, True)
-        show(views.controls.show_state, *state_text(planned=False, paused=False, fraction=None))
+        show(views.controls.show_state, *state_text(planned=False, paused=False, held=False, fraction=None))
         show(self._on_active, True)
 
     def pause(self) -> None:
@@ -217,7 +217,7 @@ class Session:
         self._due = self._clock() + REFRESH_S
         show(views.controls.show_active, True, paused=run.is_paused)
         show(views.controls.show_progress, progress, planned=self._is_planned)
-        state = state_text(planned=self._is_planned, paused=run.is_paused, fraction=progress.fraction)
+        state = state_text(planned=self._is_planned, paused=run.is_paused, held=run.is_held, fraction=progress.fraction)
         show(views.controls.show_state, *state)
         step_ms = self._watch.step_ms
         slow = "" if step_ms is None else slow_step_text(step_ms, BUDGET_MS)

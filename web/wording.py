@@ -91,7 +91,7 @@ def stage_text(*, planned: bool, fraction: float | None) -> str:
     return f"{'summary' if planned else 'planning'} {int(fraction * 100)} %"
 
 
-def state_text(*, planned: bool, paused: bool, fraction: float | None) -> tuple[str, str]:
+def state_text(*, planned: bool, paused: bool, held: bool, fraction: float | None) -> tuple[str, str]:
     """Return the phase of a sweep that has not ended, and what it does. A pause holds runs alone."""
     if not planned:
         told = "Planning: trying the first configs." if fraction is None else "Planning: fixing every run."
@@ -99,7 +99,10 @@ def state_text(*, planned: bool, paused: bool, fraction: float | None) -> tuple[
     if fraction is not None:
         return "running", "Writing the summary."
     if paused:
-        return "paused", "Paused. Resume goes on where the run stands."
+        return (
+            "paused",
+            "Paused. Resume goes on where the run stands." if held else "Pausing, after the step under way.",
+        )
     return "running", "Running."
 
 

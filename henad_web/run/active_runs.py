@@ -26,6 +26,11 @@ class ActiveRun:
     tick: int
     end_tick: int
 
+    @property
+    def fraction(self) -> float:
+        """Share of its ticks it has stepped, 0 to 1; 0 for a run of no ticks."""
+        return min(self.tick / self.end_tick, 1.0) if self.end_tick > 0 else 0.0
+
 
 class ActiveRuns:
     """Table of the runs in progress."""

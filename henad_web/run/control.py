@@ -1,8 +1,8 @@
 """How a sweep is driven: pause, resume and abort, the time without pauses, slices, what a pump answers.
 
 The host sets the switch, lanes obey it between two slices; it never blocks. An abort is final. Safe to use from several
-threads without a lock: each of its two flags is written whole, and the abort flag only ever rises; the clock's state is
-one reference swapped whole.
+threads without a lock: each of its flags is written whole, and the abort flag only ever rises; the clock's state is one
+reference swapped whole.
 """
 
 from __future__ import annotations
@@ -93,12 +93,18 @@ class SweepControl:
     def __init__(self, clock: Clock) -> None:
         self._paused = False
         self._aborted = False
+        self._obeyed = False
         self.clock = PauseClock(clock)
 
     @property
     def is_paused(self) -> bool:
         """Whether runs are held. False once aborted."""
         return self._paused and not self._aborted
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the pause is complete: every lane has acknowledged it, and no run moves until it is resumed."""
+        return self.is_paused and self._obeyed
 
     @property
     def is_aborted(self) -> bool:
@@ -122,6 +128,10 @@ class SweepControl:
         self._paused = False
         self.clock.resume()
         return True
+
+    def acknowledge(self, obeyed: bool) -> None:
+        """Record, on the side that pumps, whether every lane has obeyed a pause and was told nothing since."""
+        self._obeyed = obeyed
 
     def abort(self) -> None:
         """End every run at its next slice, held ones included."""

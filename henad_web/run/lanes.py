@@ -94,7 +94,7 @@ class LaneNotice:
 
 @dataclass(frozen=True, slots=True)
 class CommandAcknowledged:
-    """A lane obeys `command`: nothing it holds will move until the next one."""
+    """Every lane obeys `command`. After a pause nothing they hold moves until they are told otherwise."""
 
     command: LaneCommand
 
@@ -137,8 +137,8 @@ class Lanes(Protocol):
       run may end without a start before it: it was too short to be told of, or its lane died before.
     - `when_quiet` says when to poll again after a poll without a report: lanes that work elsewhere call the `notify`
       they were made with, from any thread, once there is one, or ask to be looked at after a time.
-    - `command` passes pause, resume or abort on; each lane acknowledges in a later poll. After an abort no outcome of
-      a run that was in progress is reported.
+    - `command` passes pause, resume or abort on. A later poll acknowledges it, once for all lanes, when the last of
+      them obeys; in the order of the commands. After an abort no outcome of a run that was in progress is reported.
     - `view` shows the run in progress of a lane inside the caller, None elsewhere.
     - `close` gives up all runs and frees what the lanes hold.
     """

@@ -252,20 +252,28 @@ def test_a_stage_says_what_is_done_and_how_far_it_is(part: Part) -> None:
 
 
 @pytest.mark.parametrize(
-    ("planned", "paused", "fraction", "state"),
+    ("planned", "paused", "held", "fraction", "state"),
     [
-        (False, False, None, ("planning", "Planning: trying the first configs.")),
-        (False, False, 0.5, ("planning", "Planning: fixing every run.")),
-        (False, True, 0.5, ("planning", "Planning: fixing every run. The runs wait, since the sweep is paused.")),
-        (True, False, None, ("running", "Running.")),
-        (True, True, None, ("paused", "Paused. Resume goes on where the run stands.")),
-        (True, True, 0.5, ("running", "Writing the summary.")),
+        (False, False, False, None, ("planning", "Planning: trying the first configs.")),
+        (False, False, False, 0.5, ("planning", "Planning: fixing every run.")),
+        (
+            False,
+            True,
+            False,
+            0.5,
+            ("planning", "Planning: fixing every run. The runs wait, since the sweep is paused."),
+        ),
+        (True, False, False, None, ("running", "Running.")),
+        (True, True, False, None, ("paused", "Pausing, after the step under way.")),
+        (True, True, True, None, ("paused", "Paused. Resume goes on where the run stands.")),
+        (True, True, True, 0.5, ("running", "Writing the summary.")),
     ],
 )
 def test_a_state_says_what_the_sweep_does(
-    part: Part, planned: bool, paused: bool, fraction: float | None, state: tuple[str, str]
+    part: Part, planned: bool, paused: bool, held: bool, fraction: float | None, state: tuple[str, str]
 ) -> None:
-    assert part("wording").state_text(planned=planned, paused=paused, fraction=fraction) == state
+    told = part("wording").state_text(planned=planned, paused=paused, held=held, fraction=fraction)
+    assert told == state
 
 
 def test_an_abort_before_the_first_row_says_that_nothing_is_there(part: Part) -> None:

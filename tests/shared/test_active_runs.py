@@ -16,7 +16,9 @@ def test_a_finished_run_waits_until_it_is_committed() -> None:
     for run_id in (0, 1, 2):
         active_runs.start(planned(run_id), 10)
     active_runs.reach(1, 4)
-    assert [active.tick for active in active_runs.list()] == [0, 4, 0]
+    active_runs.reach(7, 4)
+    assert [active.tick for active in active_runs.list()] == [0, 4, 0], "a run that is not listed is ignored"
+    assert [active.fraction for active in active_runs.list()] == [0.0, 0.4, 0.0]
     active_runs.finish(2)
     assert len(active_runs.list()) == 2, "a finished run is no longer in progress"
     assert active_runs.waiting_count == 1, "run 2 waits for runs 0 and 1"

@@ -87,7 +87,7 @@ def test_a_paused_sweep_moves_nothing_and_its_clock_stands_still(
     run.pause()
     assert run.is_paused
     assert run.progress().phase is hw.SweepPhase.PAUSED
-    settle(host, run)
+    host.until(run, lambda: run.is_held)
     held = run.progress()
     for _ in range(100):
         run.update(1.0)
@@ -95,6 +95,7 @@ def test_a_paused_sweep_moves_nothing_and_its_clock_stands_still(
     run.resume()
     run.resume()
     assert not run.is_paused
+    assert not run.is_held
     host.until(run, lambda: ticks(run) > held.active_runs[0].tick)
     run.abort()
     record = host.record(run)
@@ -353,7 +354,7 @@ def test_a_view_shows_the_tick_that_the_table_tells(host: Host, models: hw.Model
     run = host.start(models["game_of_life"], endless)
     host.until(run, lambda: ticks(run) > 0)
     run.pause()
-    settle(host, run)
+    host.until(run, lambda: run.is_held)
     view = run.view()
     assert view is not None
     assert (view.run_id, view.tick) == (0, ticks(run))
@@ -377,15 +378,3 @@ def ticks(run: hw.SweepRun) -> int:
     """Return the tick of the first run in progress, 0 without one."""
     active_runs = run.progress().active_runs
     return active_runs[0].tick if active_runs else 0
-
-
-def settle(host: Host, run: hw.SweepRun) -> None:
-    """Wait until a paused sweep has come to the end of its slice: two views in a row then show one tick."""
-    seen = [-2, -1]
-
-    def stands_still() -> bool:
-        view = run.view()
-        seen.append(-1 if view is None else view.tick)
-        return seen[-1] == seen[-2] == ticks(run)
-
-    host.until(run, stands_still)

@@ -34,7 +34,10 @@ from tests.shared.toy_models import Toy, entry_of
 
 
 class LanesInAnyOrder:
-    """Three lanes whose runs end in the order a test asks for."""
+    """Three lanes whose runs end in the order a test asks for.
+
+    Once `unanswered` is a list, what they acknowledge waits there until `obey` reports it.
+    """
 
     def __init__(self, inner: InProcessLane, width: int = 3) -> None:
         self._inner, self._width = inner, width
@@ -42,6 +45,7 @@ class LanesInAnyOrder:
         self.commands: list[LaneCommand] = []
         self.reports: list[LaneReport] = []
         self.is_closed = False
+        self.unanswered: list[LaneReport] | None = None
         self.fault: Exception | None = None
         self.quiet: Answer = IDLE
 
@@ -72,7 +76,12 @@ class LanesInAnyOrder:
 
     def command(self, command: LaneCommand) -> None:
         self.commands.append(command)
-        self.reports.append(CommandAcknowledged(command))
+        (self.reports if self.unanswered is None else self.unanswered).append(CommandAcknowledged(command))
+
+    def obey(self) -> None:
+        """Report that every lane obeys the first command that was not answered yet."""
+        assert self.unanswered
+        self.reports.append(self.unanswered.pop(0))
 
     def view(self) -> RunView | None:
         return None
@@ -207,6 +216,51 @@ def test_a_pause_reaches_the_lanes_and_hands_out_no_run(clock: ManualClock) -> N
     assert sorted(bench.lanes.held) == [1, 2, 3]
 
 
+def test_a_pause_is_complete_when_every_lane_has_acknowledged_it(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
+    bench.pump()
+    bench.lanes.unanswered = []
+    run.pause()
+    bench.pump()
+    assert (run.is_paused, run.is_held) == (True, False), "a lane may still be in its slice"
+    bench.lanes.reports.append(RunAdvanced(1, 2, 0.0))
+    bench.lanes.end(0)
+    bench.pump()
+    assert [active.tick for active in bench.active_runs.list()] == [2, 0], "what moved until then is heard"
+    assert bench.written() == [0]
+    assert not run.is_held
+    bench.lanes.obey()
+    bench.pump()
+    assert run.is_held
+    run.resume()
+    assert not run.is_held, "a pause that was resumed holds nothing, whatever the lanes have heard"
+
+
+def test_an_acknowledgement_of_an_earlier_pause_does_not_complete_a_later_one(clock: ManualClock) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.lanes.unanswered = []
+    for command in (bench.control.pause, bench.control.resume, bench.control.pause):
+        command()
+        bench.pump()
+    assert bench.lanes.commands == [LaneCommand.PAUSE, LaneCommand.RESUME, LaneCommand.PAUSE]
+    held = []
+    for _ in range(3):
+        bench.lanes.obey()
+        bench.pump()
+        held.append(bench.control.is_held)
+    assert held == [False, False, True]
+    for is_answered in (False, True):
+        bench.control.resume()
+        bench.pump()
+        if is_answered:
+            bench.lanes.obey()
+            bench.pump()
+        bench.control.pause()
+        assert not bench.control.is_held, "the lanes were told to go on since"
+
+
 def test_finished_runs_that_wait_count_in_the_time_left(clock: ManualClock) -> None:
     bench = Bench(clock)
     run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
@@ -217,7 +271,12 @@ def test_finished_runs_that_wait_count_in_the_time_left(clock: ManualClock) -> N
     bench.end([0, 3])
     progress = run.progress()
     assert (progress.runs_done, progress.runs_waiting, progress.runs_total) == (1, 2, 8)
+    assert progress.runs_stepped == 3.0
+    bench.lanes.reports.append(RunAdvanced(1, 3, 0.0))
+    bench.pump()
+    assert run.progress().runs_stepped == 3.75, "three of the four ticks of run 1"
     assert progress.remaining == pytest.approx(12.0 * 5 / 3)
+    assert run.progress().remaining == pytest.approx(12.0 * 4.25 / 3.75)
 
 
 def test_each_command_wakes_the_runner_once(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,9 +105,8 @@ class BarDisplay(QuietDisplay):
 
     def show(self, progress: SweepProgress) -> None:
         """Move the bar by the finished runs and the finished part of those in progress."""
-        parts = sum(min(run.tick / run.end_tick, 1.0) for run in progress.active_runs if run.end_tick)
-        done = min(progress.runs_done + progress.runs_waiting + parts, progress.runs_total)
-        self._bar.update(self._task, total=progress.runs_total, completed=done, description=progress_text(progress))
+        done, total = progress.runs_stepped, progress.runs_total
+        self._bar.update(self._task, total=total, completed=done, description=progress_text(progress))
 
 
 def choose_display(console: Console, *, quiet: bool) -> Display:
