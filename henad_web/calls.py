@@ -19,8 +19,7 @@ from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output,
 from henad_web.resume.kept_runs import KeptRuns
 from henad_web.resume.resumption import resumption_of
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
-from henad_web.run.outline import make_outline
-from henad_web.run.probe import Probe
+from henad_web.run.outline import make_outline, make_probe
 from henad_web.targets import Target, current
 
 if TYPE_CHECKING:
@@ -129,12 +128,11 @@ def plan_spec(
     else:
         target.check_output(output, force=options.force)
         kept = reused(plan, options, target)
-    probe = Probe(entry, plan).run_to_end()
+    skipped, resources = 0 if kept is None else kept.count, target.surroundings().resources
+    probe = make_probe(entry, plan, options, resources, target.clock, skipped=skipped).run_to_end()
     measure = MeasurePlan.bind(plan, probe.columns)
     if kept is not None:
         kept.check_columns(measure.columns, measure.reducer_columns)
-    skipped = 0 if kept is None else kept.count
-    resources = target.surroundings().resources
     return make_outline(entry, plan, probe, measure, options, resources, skipped=skipped, dry_run=True)
 
 

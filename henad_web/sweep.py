@@ -35,8 +35,7 @@ from henad_web.run.lanes import (
     RunView,
 )
 from henad_web.run.options import OnFull
-from henad_web.run.outline import SweepOutline, make_outline
-from henad_web.run.probe import Probe, ProbeReport
+from henad_web.run.outline import SweepOutline, make_outline, make_probe
 from henad_web.run.requests import ReorderBuffer, RunRequest, ordered_run_ids
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from henad_web.run.control import Clock, SweepControl
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
+    from henad_web.run.probe import ProbeReport
 
 __all__ = ["Surroundings", "Sweep"]
 
@@ -116,7 +116,15 @@ class Sweep:
         self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
         self._kept = kept
         self.notify: Callable[[], None] = lambda: None
-        self._probe = Probe(entry, plan, takes_interrupts=around.takes_interrupts)
+        self._probe = make_probe(
+            entry,
+            plan,
+            options,
+            around.resources,
+            around.clock,
+            skipped=0 if kept is None else kept.count,
+            takes_interrupts=around.takes_interrupts,
+        )
         self._probed: ProbeReport | None = None
         self._opening: _Opening | None = None
         self._writer: ResultsWriter | None = None

@@ -12,7 +12,8 @@ from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
-from henad_web.run.layout import choose_layout
+from henad_web.run.layout import choose_layout, is_work_decisive
+from henad_web.run.probe import Probe
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
     from henad_web.explore.shards import Shard
     from henad_web.explore.warnings import PlanWarning
     from henad_web.model.entry import Backend, ModelEntry
+    from henad_web.run.control import Clock
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.probe import ProbeReport
 
-__all__ = ["SweepOutline", "make_outline", "series_rows_a_run"]
+__all__ = ["SweepOutline", "make_outline", "make_probe", "series_rows_a_run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,29 @@ class SweepOutline:
         return f"<SweepOutline of '{self.model}': {size}, {counted(len(self.warnings), 'warning')}>"
 
 
+def make_probe(
+    entry: ModelEntry,
+    plan: Plan,
+    options: SweepRunOptions,
+    resources: MachineResources,
+    clock: Clock,
+    *,
+    skipped: int = 0,
+    takes_interrupts: bool = False,
+) -> Probe:
+    """Return the probe of running `plan` as `make_outline` has it; it times a run where lanes are chosen by that.
+
+    Runs with a timeout are not timed: a step of one may never return, and nobody gives up the probe.
+    """
+    may_step = entry.metadata.backend == "cpu" and plan.spec.run.timeout_s is None
+    is_timed = may_step and is_work_decisive(options.concurrency, resources, _pending(plan, options, skipped), None)
+    return Probe(entry, plan, timer=clock if is_timed else None, takes_interrupts=takes_interrupts)
+
+
+def _pending(plan: Plan, options: SweepRunOptions, skipped: int) -> int:
+    return (options.shard or WHOLE).run_count(plan.run_count) - skipped
+
+
 def make_outline(
     entry: ModelEntry,
     plan: Plan,
@@ -85,8 +110,7 @@ def make_outline(
     dry_run: bool = False,
 ) -> SweepOutline:
     """Return the outline of running `plan` with `options` on `resources`, where `skipped` runs are kept."""
-    shard = options.shard or WHOLE
-    pending = shard.run_count(plan.run_count) - skipped
+    shard, pending = options.shard or WHOLE, _pending(plan, options, skipped)
     budgeted = replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget)
     series_rows = pending * series_rows_a_run(plan)
     backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads

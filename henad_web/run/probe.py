@@ -1,8 +1,8 @@
 """Tries a plan before anything is written: which columns there are, how large a run is, whether it builds, how long.
 
 What a model that builds says wrongly of itself is told by each run, as its row; here it only counts for nothing. One
-build a call of `advance`, so that a frame is never held for more than one; only a
-pilot steps a run, inside its call. Writes nothing.
+build a call of `advance`, so that a frame is never held for more than one. Steps a model only where its time is asked
+for: what was built for a slice, a pilot a whole run. Writes nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from henad_web.errors import ProbeError, StateValueError
 from henad_web.model.faults import Blame, Fault, Phase
 from henad_web.model.schema import are_declared
 from henad_web.model.state import checked_count
+from henad_web.run.control import NATIVE_SLICE_TARGET_S
 from henad_web.run.cursor import RunCursor, build_state
 from henad_web.run.requests import RunRequest
 
@@ -35,11 +36,15 @@ __all__ = [
     "Pilot",
     "Probe",
     "ProbeReport",
+    "TIMED_S",
     "pilot_run",
 ]
 
 MAX_PROBED_CONFIGS = 8
 """Configs tried, in plan order, before a sweep is given up as one that cannot be built."""
+
+TIMED_S = NATIVE_SLICE_TARGET_S
+"""Seconds for which a built config is stepped where its time is asked for: as long as a pause waits for anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +97,21 @@ class Probe:
     Args:
         entry: The model.
         plan: What is to be run.
+        timer: Monotonic clock, seconds, to guess how long a run takes; None leaves what was built unstepped.
         takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
     """
 
-    def __init__(self, entry: ModelEntry, plan: Plan, *, takes_interrupts: bool = False) -> None:
-        self._entry, self._plan, self._takes_interrupts = entry, plan, takes_interrupts
+    def __init__(
+        self, entry: ModelEntry, plan: Plan, *, timer: Clock | None = None, takes_interrupts: bool = False
+    ) -> None:
+        self._entry, self._plan, self._timer, self._takes_interrupts = entry, plan, timer, takes_interrupts
         self._report: ProbeReport | None = None
+        self._run_times: list[float] = []
         self._faults: list[tuple[int, str]] = []
         self._config_ids = self._order()
 
     def advance(self, *, hurry: bool = False) -> ProbeReport | None:
-        """Build one more config; return the report once it is complete.
+        """Build one more config; return the report once it is complete, its time the mean of the configs timed.
 
         Args:
             hurry: Settle for the first config that builds, as an aborted sweep does.
@@ -110,15 +119,14 @@ class Probe:
         Raises:
             ProbeError: None of the configs tried could be built.
         """
-        if hurry and self._report is not None:
-            return self._report
-        config_id = next(self._config_ids, None)
-        if config_id is None:
-            if self._report is None:
-                raise ProbeError(self._faults)
-            return self._report
-        self._try(config_id)
-        return None
+        config_id = None if hurry and self._report is not None else next(self._config_ids, None)
+        if config_id is not None:
+            self._try(config_id)
+            return None
+        if self._report is None:
+            raise ProbeError(self._faults)
+        times = self._run_times
+        return replace(self._report, run_s=sum(times) / len(times) if times else None)
 
     def run_to_end(self) -> ProbeReport:
         """Build all that is needed at once and return the report; raises as `advance` does."""
@@ -155,10 +163,12 @@ class Probe:
 
     def _probe(self, config_id: int) -> ProbeReport | Fault:
         params, seed = self._plan.configs[config_id].params, self._first_run(config_id).seed
-        takes_interrupts = self._takes_interrupts
+        takes_interrupts, timer = self._takes_interrupts, self._timer
+        started = 0.0 if timer is None else timer()
         state = build_state(self._entry, params, seed, takes_interrupts=takes_interrupts)
         if isinstance(state, Fault):
             return state
+        build_s = 0.0 if timer is None else timer() - started
         with Blame(Phase.BUILDING, self._entry.source_file, takes_interrupts=takes_interrupts) as blame:
             columns, values = _sample(state.stats(), self._plan.schema.stat_labels)
             sizes = _sizes(state)
@@ -174,7 +184,27 @@ class Probe:
                 values=values or (math.nan,) * len(columns),
                 is_sound=sizes is not None and len(values) == len(columns),
             )
-        return blame.fault or report
+        if blame.fault is not None:
+            return blame.fault
+        if timer is not None:
+            self._time(state, timer, build_s)
+        return report
+
+    def _time(self, state: ModelState, timer: Clock, build_s: float) -> None:
+        """Guess the time of a run from `TIMED_S` of stepping and sampling `state`; a fault leaves it untold."""
+        total, every = self._plan.total_ticks, self._plan.spec.measure.stats_every
+        tick, stride, elapsed = 0, 1, 0.0
+        with Blame(Phase.STEPPING, self._entry.source_file, takes_interrupts=self._takes_interrupts) as blame:
+            started = timer()
+            while tick < total and elapsed < TIMED_S:
+                steps = min(stride, total - tick, every - tick % every)
+                state.step(steps)
+                tick, stride = tick + steps, stride * 2
+                if tick % every == 0:
+                    state.stats()
+                elapsed = timer() - started
+        if blame.error is None:
+            self._run_times.append(build_s + (elapsed * total / tick if tick else 0.0))
 
 
 def _sample(stats: object, labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import henad_web as hw
+from henad_web.explore.measure import MeasurePlan
 from henad_web.model.params import ParamValue
-from henad_web.run.probe import Probe
-from tests.shared.hosts import Host
-from tests.shared.toy_models import DividesAtBuild, Toy, entry_of
+from henad_web.run.layout import MachineResources, layout_text
+from henad_web.run.outline import make_outline, make_probe
+from henad_web.run.probe import Probe, ProbeReport
+from henad_web.sweep import Surroundings
+from henad_web.targets import PumpedTarget
+from tests.shared.hosts import Host, ManualClock
+from tests.shared.toy_models import DividesAtBuild, Toy, entry_of, toy_spec
 
 built: list[int] = []
 
@@ -120,3 +127,140 @@ def test_statistics_that_fail_are_a_failed_build() -> None:
 
     with pytest.raises(hw.ProbeError, match="no statistics"):
         probe_of(1, model=Mute).run_to_end()
+
+
+class Timed(Toy):
+    """Takes 50 ms to build, `value` milliseconds to step and 2 ms to sample, on a clock that a test hands it."""
+
+    clock = ManualClock()
+    heap_bytes = 0
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        super().__init__(params, seed)
+        built.append(self.value)
+        self.clock.advance(0.05)
+
+    def before_step(self) -> None:
+        stepped_ticks.append(self.tick)
+        self.clock.advance(self.value / 1000.0)
+
+    def stats(self) -> dict[str, float]:
+        self.clock.advance(0.002)
+        return super().stats()
+
+
+stepped_ticks: list[int] = []
+
+
+def timed_probe(
+    *values: int,
+    steps: int,
+    every: int = 10,
+    model: type[Timed] = Timed,
+    options: hw.SweepRunOptions | None = None,
+    resources: MachineResources | None = None,
+    timeout_s: float | None = None,
+    skipped: int = 0,
+) -> ProbeReport:
+    """Return what a probe of a sweep over `values` on eight workers, or on `resources`, tells."""
+    built.clear()
+    stepped_ticks.clear()
+    entry = entry_of(model)
+    spec = hw.SweepSpec(
+        model="toy",
+        run=hw.RunSettings(steps=steps, replicates=2, timeout_s=timeout_s),
+        measure=hw.MeasureSettings(stats_every=every),
+        blocks=toy_spec(*values).blocks,
+    )
+    given, machine = options or hw.SweepRunOptions(), resources or MachineResources(workers=8)
+    return make_probe(entry, spec.plan(entry.schema()), given, machine, Timed.clock, skipped=skipped).run_to_end()
+
+
+def test_the_time_of_a_run_is_guessed_from_its_build_and_some_steps_with_their_samples() -> None:
+    report = timed_probe(1, steps=1000)
+    assert stepped_ticks == list(range(20)), "20 ms are stepped, with the samples at 10 and 20 in them"
+    assert report.run_s == pytest.approx(0.05 + (0.020 + 2 * 0.002) * 1000 / 20)
+    assert report.values == (0.0,), "what it tells was sampled before"
+
+
+def test_a_timed_run_is_not_stepped_past_its_end() -> None:
+    assert timed_probe(1, steps=3).run_s == pytest.approx(0.05 + 0.003)
+    assert stepped_ticks == [0, 1, 2]
+    assert timed_probe(1, steps=0).run_s == pytest.approx(0.05)
+
+
+def test_one_step_of_a_heavy_model_is_time_enough() -> None:
+    assert timed_probe(1000, steps=5).run_s == pytest.approx(0.05 + 5.0)
+    assert stepped_ticks == [0]
+
+
+def test_the_time_of_a_run_is_the_mean_of_those_of_the_first_and_the_last_config() -> None:
+    assert timed_probe(1, 500, 3, steps=2).run_s == pytest.approx(0.05 + (0.002 + 0.006) / 2)
+    assert built == [1, 3]
+
+
+def test_a_step_that_fails_leaves_the_time_of_its_config_out() -> None:
+    class Fails(Timed):
+        def before_step(self) -> None:
+            super().before_step()
+            assert self.value != 3
+
+    assert timed_probe(3, steps=2, model=Fails).run_s is None
+    assert timed_probe(1, 3, steps=2, model=Fails).run_s == pytest.approx(0.052)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"options": hw.SweepRunOptions(concurrency=2)},
+        {"resources": MachineResources(workers=1)},
+        {"resources": MachineResources(workers=8, can_spawn=False)},
+        {"timeout_s": 10.0},
+        {"skipped": 3},
+        {"options": hw.SweepRunOptions(shard=hw.Shard(0, 4))},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_no_step_is_taken_where_no_lane_is_chosen_by_it_or_it_might_never_return(given: dict[str, Any]) -> None:
+    assert timed_probe(1, 3, steps=2, **given).run_s is None
+    assert stepped_ticks == []
+    assert timed_probe(1, 3, steps=2).run_s is not None
+
+
+def test_the_time_of_a_run_chooses_the_lanes() -> None:
+    texts = []
+    for value in (1, 1000):
+        entry = entry_of(Timed)
+        plan = hw.SweepSpec(
+            model="toy", run=hw.RunSettings(steps=20, replicates=4), blocks=toy_spec(value).blocks
+        ).plan(entry.schema())
+        options, machine = hw.SweepRunOptions(), MachineResources(workers=2)
+        report = make_probe(entry, plan, options, machine, Timed.clock).run_to_end()
+        measure = MeasurePlan.bind(plan, report.columns)
+        texts.append(layout_text(make_outline(entry, plan, report, measure, options, machine).layout))
+    assert texts == [
+        "one lane in the caller: the whole work is about 440 ms",
+        "2 process lanes: 4 runs of about 20 s each on 2 cores",
+    ]
+
+
+class Wide(PumpedTarget):
+    """A page that believes it has eight cores."""
+
+    def surroundings(self) -> Surroundings:
+        return replace(super().surroundings(), resources=MachineResources(workers=8))
+
+
+def test_a_sweep_times_its_runs_and_no_byte_depends_on_it(clock: ManualClock) -> None:
+    host = Host(Wide(clock, clock))
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=5), blocks=toy_spec(1, 3).blocks)
+    stepped_ticks.clear()
+    timed = host.record(host.start(entry_of(Timed), spec))
+    assert len(stepped_ticks) == 4 * 5, "two configs timed and two runs"
+    fixed = host.record(host.start(entry_of(Timed), spec, concurrency=1))
+    assert len(stepped_ticks) == 6 * 5
+    assert timed.files is not None
+    assert fixed.files is not None
+    assert hw.masked(timed.files) == hw.masked(fixed.files)
+    assert timed.manifest is not None
+    assert timed.manifest.execution.why == "the whole work is under 1 ms"
