@@ -1,6 +1,6 @@
 """Whole pieces of work in one call: a blocking run, a dry run, a merge.
 
-Owns nothing but the delegation: a target does the work, and says where it cannot.
+Owns what each is made of: whether results are gone on with, and what a target must have for it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, TypeVar
 from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import UsageError
 from henad_web.explore.measure import MeasurePlan
-from henad_web.handle import SweepProgress, planned, reused
+from henad_web.handle import SweepProgress, SweepRun, planned, reused
 from henad_web.model.decimals import whole_text
 from henad_web.model.entry import checked_entry
 from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output, checked_path
 from henad_web.resume.kept_runs import KeptRuns
+from henad_web.resume.merging import MergeReport, merge_shards
 from henad_web.resume.resumption import resumption_of
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
 from henad_web.run.outline import make_outline, make_probe
-from henad_web.targets import Target, current
+from henad_web.targets import Directories, Target, check_served, current, needed, opened_output
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
     from henad_web.explore.spec_file import LoadedSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.record import SweepRecord
-    from henad_web.resume.merging import MergeReport
     from henad_web.run.outline import SweepOutline
 
 __all__ = ["merge", "plan_spec", "resume_directory", "run_spec"]
@@ -41,6 +41,7 @@ def run_spec(
     options: SweepRunOptions | None = None,
     progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
     resume: bool = False,
+    target: Target | None = None,
 ) -> SweepRecord:
     """Run `spec` to its end and return its record; for hosts that may block.
 
@@ -53,6 +54,7 @@ def run_spec(
         progress: Called with each event and, about five times a second, with the progress.
         resume: Whether to go on with results that are in `output`; without any there the sweep just starts. Not
             together with an `output` that overwrites.
+        target: The platform, the current one when None.
 
     Raises:
         NeedsNativeError: This target must not block.
@@ -60,17 +62,17 @@ def run_spec(
         SweepInterruptedError: Ctrl-C; the sweep was aborted and its files are written.
         HenadError: Whatever `SweepRun.start` and, with `resume`, `SweepRun.resume_directory` raise.
     """
+    target = current() if target is None else target
     entry = checked_entry(entry)
     _, options = given_spec(spec, options)
     output = _checked(output, resume=resume)
-    return current().run_spec(
-        entry,
-        spec,
-        output=output,
-        options=options,
-        progress=_checked_listener(progress),
-        resume=resume,
-    )
+
+    def start(options: SweepRunOptions) -> SweepRun:
+        if resume and isinstance(output, DirectoryOutput) and _directories(target).holds_results(output.path):
+            return SweepRun.resume_directory(entry, output.path, options, spec=spec, target=target)
+        return SweepRun.start(entry, spec, output, options, target=target)
+
+    return _run_blocking(target, start, options, progress)
 
 
 def resume_directory(
@@ -79,6 +81,7 @@ def resume_directory(
     *,
     options: SweepRunOptions | None = None,
     progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
+    target: Target | None = None,
 ) -> SweepRecord:
     """Go on with the results in the directory `path`, by their recorded spec, and return the record.
 
@@ -87,14 +90,33 @@ def resume_directory(
         path: Directory of results, whole or interrupted at any moment.
         options: Settings that change no result.
         progress: Called with each event and, about five times a second, with the progress.
+        target: The platform, the current one when None.
 
     Raises:
         HenadError: Whatever `run_spec` and `SweepRun.resume_directory` raise.
     """
-    output, options = DirectoryOutput(path), given_options(options)
-    return current().run_spec(
-        checked_entry(entry), None, output=output, options=options, progress=_checked_listener(progress), resume=True
-    )
+    target = current() if target is None else target
+    path, entry = checked_path(path, "the path of results"), checked_entry(entry)
+
+    def start(options: SweepRunOptions) -> SweepRun:
+        return SweepRun.resume_directory(entry, path, options, target=target)
+
+    return _run_blocking(target, start, given_options(options), progress)
+
+
+def _run_blocking(
+    target: Target,
+    start: Callable[[SweepRunOptions], SweepRun],
+    options: SweepRunOptions,
+    progress: Callable[[SweepEvent | SweepProgress], None] | None,
+) -> SweepRecord:
+    progress = _checked_listener(progress)
+    instead = "use SweepRun.start and update, or `async for` its events"
+    return needed(target.blocking, "a blocking run", instead=instead)(start, options=options, progress=progress)
+
+
+def _directories(target: Target) -> Directories:
+    return needed(target.directories, "a directory of results")
 
 
 def plan_spec(
@@ -118,22 +140,22 @@ def plan_spec(
     entry = checked_entry(entry)
     given, (spec, options) = spec, given_spec(spec, options)
     output = _checked(output, resume=resume)
-    target.check(entry, options)
+    check_served(target, entry, options)
     plan = planned(entry, given)
     kept: KeptRuns | None = None
-    if resume and isinstance(output, DirectoryOutput) and target.holds_results(output.path):
-        store = target.open_results(output.path, force=options.force)
+    if resume and isinstance(output, DirectoryOutput) and _directories(target).holds_results(output.path):
+        store = _directories(target).open_results(output.path, force=options.force)
         resumption = resumption_of(entry, store, options, spec)
         kept, options = resumption.kept, resumption.options
     else:
-        target.check_output(output, force=options.force)
+        opened_output(target, output, options)
         kept = reused(plan, options, target)
-    skipped, resources = 0 if kept is None else kept.count, target.surroundings().resources
-    probe = make_probe(entry, plan, options, resources, target.clock, skipped=skipped).run_to_end()
+    skipped, around = 0 if kept is None else kept.count, target.surroundings()
+    probe = make_probe(entry, plan, options, around.resources, around.clock, skipped=skipped).run_to_end()
     measure = MeasurePlan.bind(plan, probe.columns)
     if kept is not None:
         kept.check_columns(measure.columns, measure.reducer_columns)
-    return make_outline(entry, plan, probe, measure, options, resources, skipped=skipped, dry_run=True)
+    return make_outline(entry, plan, probe, measure, options, around.resources, skipped=skipped, dry_run=True)
 
 
 _Heard = TypeVar("_Heard")
@@ -158,6 +180,7 @@ def merge(
     progress: Callable[[SweepWarning], None] | None = None,
     *,
     force: bool = False,
+    target: Target | None = None,
 ) -> MergeReport:
     """Merge shards of one sweep into the folder that the whole sweep would have left.
 
@@ -168,6 +191,7 @@ def merge(
         output_dir: An empty or new directory.
         progress: Called with each warning; the report has them all as well.
         force: Take over locks that a process on another host did not give back.
+        target: The platform, the current one when None.
 
     Raises:
         NeedsNativeError: This target has no directories.
@@ -183,4 +207,12 @@ def merge(
         raise UsageError(f"the inputs of a merge are {whole_text(inputs)}; allowed: a list of folders")
     inputs = [checked_path(path, "an input of a merge") for path in inputs]
     output_dir = checked_path(output_dir, "the folder of a merge")
-    return current().merge(inputs, output_dir, progress=_checked_listener(progress), force=force)
+    progress, target = _checked_listener(progress), current() if target is None else target
+    directories = needed(target.directories, "a merge of directories")
+    store = directories.open_output(DirectoryOutput(output_dir), force=force)
+    readers = [directories.open_results(path, force=force) for path in inputs]
+    report = merge_shards(readers, store, target.surroundings().author)
+    if progress is not None:
+        for warning in report.warnings:
+            progress(warning)
+    return report

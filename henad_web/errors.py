@@ -293,7 +293,7 @@ class ProbeError(HenadError):
 class NeedsNativeError(HenadError):
     """Something that this target cannot do. `what` names it; the message says where it can be done."""
 
-    def __init__(self, what: str, *, instead: str = "run it with native Python") -> None:
+    def __init__(self, what: str, *, instead: str) -> None:
         self.what, self.instead = what, instead
         super().__init__(f"{what} needs a native build; {instead}")
 

@@ -6,7 +6,6 @@ the question of who pumps to its target.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import weakref
 from collections.abc import AsyncIterator, Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from henad_web.channel import Failed, Finished, SweepChannel, SweepEvent, SweepPhase
+from henad_web.channel import Failed, Finished, SweepEvent, SweepPhase
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
@@ -24,17 +23,17 @@ from henad_web.output.store import MemoryStore, OutputPlace, checked_output, che
 from henad_web.results.recognition import usual_names
 from henad_web.resume.kept_runs import KeptRuns, reused_runs
 from henad_web.resume.resumption import resumption_of
-from henad_web.run.active_runs import ActiveRun, ActiveRuns
-from henad_web.run.control import SweepControl
+from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
 from henad_web.sweep import Sweep
-from henad_web.targets import Runner, Target, current
+from henad_web.targets import Runner, Target, check_served, current, needed, opened_output
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import FileStore
+    from henad_web.run.control import SweepControl
 
 __all__ = ["SweepProgress", "SweepRun", "planned", "remaining_time", "reused"]
 
@@ -116,9 +115,9 @@ class SweepRun:
         target = current() if target is None else target
         entry = checked_entry(entry)
         _, options = given_spec(spec, options)
-        target.check(entry, options)
+        check_served(target, entry, options)
         plan = planned(entry, spec)
-        store = target.open_output(checked_output(output), force=options.force)
+        store = opened_output(target, checked_output(output), options)
         return cls._run(entry, plan, store, options, target, reused(plan, options, target))
 
     @classmethod
@@ -155,8 +154,9 @@ class SweepRun:
         entry, options = checked_entry(entry), given_options(options)
         if spec is not None:
             spec, options = given_spec(spec, options)
-        target.check(entry, dataclasses.replace(options, reuse=None))
-        store = target.open_results(checked_path(path, "the path of results"), force=options.force)
+        check_served(target, entry, options)
+        directories = needed(target.directories, "going on with a directory")
+        store = directories.open_results(checked_path(path, "the path of results"), force=options.force)
         resumption = resumption_of(entry, store, options, spec)
         return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
 
@@ -190,7 +190,7 @@ class SweepRun:
         entry, options = checked_entry(entry), given_options(options)
         if spec is not None:
             spec, options = given_spec(spec, options)
-        target.check(entry, dataclasses.replace(options, reuse=None))
+        check_served(target, entry, options)
         store = MemoryStore(usual_names(files))
         resumption = resumption_of(entry, store, options, spec)
         return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
@@ -206,18 +206,7 @@ class SweepRun:
         kept: KeptRuns | None,
     ) -> SweepRun:
         around = target.surroundings()
-        budget = target.series_budget if options.series_budget is None else options.series_budget
-        sweep = Sweep(
-            entry=entry,
-            plan=plan,
-            store=store,
-            channel=SweepChannel(series_budget=budget, wake=options.wake, clock=around.clock),
-            control=SweepControl(around.clock),
-            active_runs=ActiveRuns(),
-            options=dataclasses.replace(options, wake=None),  # only the channel may keep its handle alive
-            around=around,
-            kept=kept,
-        )
+        sweep = Sweep(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept)
         return cls(plan, sweep, target.make_runner(sweep))
 
     def __repr__(self) -> str:
@@ -391,10 +380,15 @@ def planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:
 
 
 def reused(plan: Plan, options: SweepRunOptions, target: Target) -> KeptRuns | None:
-    """Return the rows that `options` have copied from other results, None for none."""
+    """Return the rows that `options` have copied from other results, None for none.
+
+    Raises:
+        NeedsNativeError: `target` has no directories.
+    """
     if options.reuse is None:
         return None
-    reader = target.open_results(options.reuse, force=options.force)
+    directories = needed(target.directories, "the reuse of a folder")
+    reader = directories.open_results(options.reuse, force=options.force)
     return reused_runs(reader, plan, options.shard or WHOLE, retry_failed=options.retry_failed)
 
 

@@ -19,7 +19,8 @@ from henad_web.results import frames
 from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
 from henad_web.results.recognition import Opener, openers_of, recognise
 from henad_web.results.recorded import RecordedResults
-from henad_web.targets import current
+from henad_web.results.verifying import verify_results
+from henad_web.targets import current, needed
 
 if TYPE_CHECKING:
     from henad_web.model.entry import ModelsGiven
@@ -67,7 +68,8 @@ class ResultSet(RecordedResults):
         try:
             files, is_folder = _files_at(where, archive_limits)
             found = recognise(files, path=str(path), prefer_names=is_folder)
-            is_live = is_folder and (target or current()).is_being_written(str(path))
+            directories = (current() if target is None else target).directories
+            is_live = is_folder and directories is not None and directories.is_being_written(path)
             return cls(found, models=models, series_budget=series_budget, is_live=is_live)
         except OSError as error:
             raise ResultsError(f"{where} cannot be read: {error.strerror or error}") from error
@@ -140,6 +142,7 @@ def verify(
     models: ModelsGiven | None = None,
     *,
     run_ids: Sequence[int] | None = None,
+    target: Target | None = None,
 ) -> VerifyReport:
     """Rerun some recorded runs of the directory or zip at `path` and compare them with what was written.
 
@@ -148,12 +151,15 @@ def verify(
         runs: How many runs; which ones follows from the plan, so that a second call takes the same.
         models: Where the model is found; the examples when None.
         run_ids: These runs instead.
+        target: The platform, the current one when None.
 
     Raises:
         NeedsNativeError: This target must not block; use `henad_web.results.verifying.Verification`.
         ResultsError: As `ResultSet.open`, `verify_results` say.
     """
-    return current().verify(path, runs=runs, models=models, run_ids=run_ids)
+    target = current() if target is None else target
+    needed(target.blocking, "a blocking verification", instead="use Verification(results) and its advance")
+    return verify_results(ResultSet.open(path, models=models, target=target), runs=runs, run_ids=run_ids)
 
 
 def _files_at(path: Path, limits: ArchiveLimits) -> tuple[dict[str, Opener], bool]:

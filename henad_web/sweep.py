@@ -6,21 +6,22 @@ it or how long a frame is; it never blocks and reads time only from the clock it
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from henad_web.channel import OutputNotice, OutputPaused, SweepChannel, SweepWarning
 from henad_web.errors import HenadError, OutputFullError, SweepFailedError, describe
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import FAULTS, Phase, fault_of
-from henad_web.output.build import BuildRecord, this_build
-from henad_web.output.first_manifest import first_manifest
+from henad_web.output.first_manifest import Author, first_manifest
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
 from henad_web.resume.provenance import build_warnings
 from henad_web.resume.resumption import continued_manifest
-from henad_web.run.control import IDLE, NOW, Answer
+from henad_web.run.active_runs import ActiveRuns
+from henad_web.run.control import IDLE, NOW, Answer, SweepControl
 from henad_web.run.lanes import (
     CommandAcknowledged,
     DeviceLost,
@@ -42,11 +43,9 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
-    from henad_web.output.manifest import RuntimeRecord
     from henad_web.output.store import FileStore
     from henad_web.resume.kept_runs import KeptRuns
-    from henad_web.run.active_runs import ActiveRuns
-    from henad_web.run.control import Clock, SweepControl
+    from henad_web.run.control import Clock
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.probe import ProbeReport
@@ -60,24 +59,20 @@ class Surroundings:
 
     Attributes:
         clock: Monotonic clock, seconds.
-        wall_clock: Seconds since the epoch, for the manifest.
+        author: Who writes the results.
         resources: What lanes can be spread over.
-        runtime: The machine, for the manifest.
-        argv: Command line, for the manifest; empty without one.
-        engine: Build of this package, for the manifest.
-        make_lanes: Makes the lanes for a model, its measuring, a layout, a timeout in seconds, and what lanes that work
-            elsewhere call once there is something to hear.
+        make_lanes: Makes the lanes for a model, its measuring and a layout; given what lanes that work elsewhere call
+            once there is something to hear.
+        series_budget: Bytes of series that the events carry unless the options say otherwise.
         takes_interrupts: Whether the sweep is pumped where no interrupt of the user arrives: what interrupts there is
             the model's doing, a fault like any other.
     """
 
     clock: Clock
-    wall_clock: Clock
+    author: Author
     resources: MachineResources
-    runtime: RuntimeRecord
-    argv: tuple[str, ...]
-    make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, float | None, Callable[[], None]], Lanes]
-    engine: BuildRecord = field(default_factory=this_build)
+    make_lanes: Callable[[ModelEntry, MeasurePlan, ExecutionLayout, Callable[[], None]], Lanes]
+    series_budget: int
     takes_interrupts: bool = False
 
 
@@ -88,14 +83,14 @@ class Sweep:
         entry: The model.
         plan: What to run.
         store: Where the files go; checked to be free already.
-        channel: Where events go.
-        control: Pause, resume and abort, set by the host.
-        active_runs: Table of runs in progress, read by the host.
         options: Settings that change no result.
         around: What the target lends.
         kept: Runs that are kept instead of being done again, None for none.
 
     Attributes:
+        channel: Where events go.
+        control: Pause, resume and abort, set by the host.
+        active_runs: Table of runs in progress, read by the host.
         notify: Called from any thread when a pump is due, as a lane that works elsewhere has reported; the runner's.
     """
 
@@ -105,16 +100,15 @@ class Sweep:
         entry: ModelEntry,
         plan: Plan,
         store: FileStore,
-        channel: SweepChannel,
-        control: SweepControl,
-        active_runs: ActiveRuns,
         options: SweepRunOptions,
         around: Surroundings,
         kept: KeptRuns | None = None,
     ) -> None:
-        self._entry, self._plan, self._store, self.channel = entry, plan, store, channel
-        self.control, self.active_runs, self._options, self._around = control, active_runs, options, around
-        self._kept = kept
+        self._entry, self._plan, self._store, self._around, self._kept = entry, plan, store, around, kept
+        budget = around.series_budget if options.series_budget is None else options.series_budget
+        self.channel = SweepChannel(series_budget=budget, wake=options.wake, clock=around.clock)
+        self.control, self.active_runs = SweepControl(around.clock), ActiveRuns()
+        self._options = dataclasses.replace(options, wake=None)  # only the channel may keep its handle alive
         self.notify: Callable[[], None] = lambda: None
         self._probe = make_probe(
             entry,
@@ -213,9 +207,7 @@ class Sweep:
 
     def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
         plan, outline = self._plan, opening.outline
-        lanes = self._around.make_lanes(
-            self._entry, opening.measure, outline.layout, plan.spec.run.timeout_s, lambda: self.notify()
-        )
+        lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, lambda: self.notify())
         flags = None if self._kept is None else self._kept.tables.rows.flags(plan.run_count)
         runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, flags)
         self.channel.planned(outline)
@@ -242,23 +234,14 @@ class Sweep:
         return (*notices, *changes)
 
     def _writer_of(self, outline: SweepOutline) -> ResultsWriter:
-        plan, entry, around, kept = self._plan, self._entry, self._around, self._kept
-        manifest = first_manifest(
-            plan=plan,
-            entry=entry,
-            outline=outline,
-            options=self._options,
-            runtime=around.runtime,
-            argv=around.argv,
-            engine=around.engine,
-            started_unix_ms=int(around.wall_clock() * 1000),
-        )
+        plan, entry, author, kept = self._plan, self._entry, self._around.author, self._kept
+        manifest = first_manifest(plan=plan, entry=entry, outline=outline, options=self._options, author=author)
         return ResultsWriter(
             self._store,
             plan=plan,
             entry=entry,
             manifest=manifest if kept is None else continued_manifest(manifest, kept, entry),
-            wall_clock=around.wall_clock,
+            wall_clock=author.wall_clock,
             kept=None if kept is None else kept.tables,
         )
 

@@ -89,6 +89,7 @@ class MeasurePlan:
         columns: Stat columns, in the order a state gives them.
         reducers: Reducers in file order, without duplicates.
         stop: The stop condition, None for none.
+        timeout_s: Seconds of stepping and sampling after which a run is given up, None for no limit.
     """
 
     warmup: int
@@ -98,6 +99,7 @@ class MeasurePlan:
     columns: tuple[str, ...]
     reducers: tuple[BoundReducer, ...]
     stop: BoundStop | None
+    timeout_s: float | None = None
 
     @classmethod
     def bind(cls, plan: Plan, columns: tuple[str, ...]) -> MeasurePlan:
@@ -120,6 +122,7 @@ class MeasurePlan:
             columns=columns,
             reducers=reducers,
             stop=stop,
+            timeout_s=plan.spec.run.timeout_s,
         )
 
     @property

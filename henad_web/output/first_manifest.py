@@ -1,11 +1,12 @@
-"""The manifest of a sweep that is about to start.
+"""The manifest of a sweep that is about to start, and who writes it.
 
 Owns what is filled in from the plan, the outline and the host. Writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -13,7 +14,7 @@ from msgspec import UNSET
 from henad_web.explore.seeds import scheme_text, seed_formula
 from henad_web.explore.spec import ExecutionSettings, SeedSettings
 from henad_web.explore.spec_file import spec_document
-from henad_web.output.build import BuildRecord, model_source
+from henad_web.output.build import BuildRecord, model_source, this_build
 from henad_web.output.manifest import (
     FORMAT,
     FORMAT_VERSION,
@@ -39,7 +40,28 @@ if TYPE_CHECKING:
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.outline import SweepOutline
 
-__all__ = ["first_manifest"]
+__all__ = ["Author", "first_manifest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Who writes results, for their manifest.
+
+    Attributes:
+        runtime: The machine.
+        argv: Command line, empty without one.
+        engine: Build of this package.
+        wall_clock: Seconds since 1970, such as `time.time`.
+    """
+
+    runtime: RuntimeRecord
+    wall_clock: Callable[[], float]
+    argv: tuple[str, ...] = ()
+    engine: BuildRecord = field(default_factory=this_build)
+
+    def now_ms(self) -> int:
+        """Return the milliseconds since 1970."""
+        return int(self.wall_clock() * 1000)
 
 
 def first_manifest(
@@ -48,42 +70,37 @@ def first_manifest(
     entry: ModelEntry,
     outline: SweepOutline,
     options: SweepRunOptions,
-    runtime: RuntimeRecord,
-    argv: Sequence[str],
-    engine: BuildRecord,
-    started_unix_ms: int,
+    author: Author,
 ) -> Manifest:
-    """Return the manifest of a sweep that started at `started_unix_ms` and has written no run yet.
+    """Return the manifest of a sweep that starts now, on the clock of `author`, and has written no run yet.
 
     Args:
         plan: What is run.
         entry: The model.
         outline: What the probe settled.
         options: What was asked for.
-        runtime: What the sweep runs on.
-        argv: Command line, empty without one.
-        engine: Build of this package.
-        started_unix_ms: Milliseconds since 1970.
+        author: Who writes it.
     """
+    started_unix_ms = author.now_ms()
     started, execution = rfc3339(started_unix_ms), _execution_record(outline, options)
     return Manifest(
         format=FORMAT,
         format_version=FORMAT_VERSION,
         mode="sweep",
         status=ManifestStatus.RUNNING,
-        engine=engine,
+        engine=author.engine,
         model=_model_record(entry, plan, outline),
         spec=spec_document(plan.spec, _asked(execution)),
         spec_source=options.spec_source,
-        argv=tuple(argv),
+        argv=author.argv,
         plan=_plan_record(plan),
         seeds=_seeds_record(plan.spec.seeds),
         columns=ColumnsRecord(stats=outline.stat_columns, reducers=outline.reducer_columns),
         shard=ShardRecord(index=outline.shard.index, count=outline.shard.count),
         execution=execution,
-        runtime=runtime,
+        runtime=author.runtime,
         timestamps=Timestamps(started_unix_ms=started_unix_ms, started=started),
-        sessions=(_session_record(entry, outline, options, runtime, engine, started),),
+        sessions=(_session_record(entry, outline, options, author, started),),
         results=None,
     )
 
@@ -95,23 +112,18 @@ def _asked(execution: ExecutionRecord) -> ExecutionSettings:
 
 
 def _session_record(
-    entry: ModelEntry,
-    outline: SweepOutline,
-    options: SweepRunOptions,
-    runtime: RuntimeRecord,
-    engine: BuildRecord,
-    started: str,
+    entry: ModelEntry, outline: SweepOutline, options: SweepRunOptions, author: Author, started: str
 ) -> SessionRecord:
     """Return the record of a session that has written no run yet."""
     return SessionRecord(
         started=started,
-        commit=engine.commit,
+        commit=author.engine.commit,
         skipped=outline.skipped,
         ran=0,
-        engine=engine,
+        engine=author.engine,
         host=None if options.provenance is None else {**options.provenance},
         model_source=model_source(entry),
-        runtime=runtime,
+        runtime=author.runtime,
     )
 
 

@@ -10,7 +10,7 @@ import io
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -181,7 +181,8 @@ class Verification:
                 expected = f"a run of the plan, 0 to {self._plan.run_count - 1}"
                 record = results.runs.record_of(run_id)
                 raise TableDamagedError(RUNS, record, LEADING[0], came=str(run_id), expected=expected)
-        self._measure = MeasurePlan.bind(self._plan, results.stat_columns)
+        # Where a clock ends a run is no result.
+        self._measure = replace(MeasurePlan.bind(self._plan, results.stat_columns), timeout_s=None)
         self._table = RunsTable(self._plan, results.reducer_columns)
         self._rows = _recorded_rows(results, self._run_ids)
         self._texts = {param.id for param in self._plan.schema.params if param.kind is ParamKind.TEXT}
@@ -200,7 +201,7 @@ class Verification:
             if not self._left:
                 return True
             request = RunRequest.of(self._plan, self._plan.run(self._left.pop()))
-            self._cursor = RunCursor(self._results.entry, self._measure, request, None, time.perf_counter)
+            self._cursor = RunCursor(self._results.entry, self._measure, request, time.perf_counter)
             self._cursor.build()
         outcome = self._cursor.advance(steps)
         if outcome is not None:

@@ -5,7 +5,7 @@ Owns the checks of the inputs, the merged tables and the merged manifest. Every 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ from henad_web.output.manifest import (
     Manifest,
     ManifestStatus,
     ResultsRecord,
-    RuntimeRecord,
     ShardRecord,
     Timestamps,
     rfc3339,
@@ -40,12 +39,12 @@ from henad_web.resume.kept_runs import whole_series
 from henad_web.resume.provenance import ProvenanceWarning, merge_warnings
 
 if TYPE_CHECKING:
-    from henad_web.output.build import BuildRecord
+    from henad_web.output.first_manifest import Author
     from henad_web.output.store import FileStore, ResultsReader
     from henad_web.output.table_index import Ints, RunsIndex
     from henad_web.output.table_rows import TableRows
 
-__all__ = ["FIRST_MISSING", "MergeContext", "MergeReport", "MissingRuns", "merge_shards"]
+__all__ = ["FIRST_MISSING", "MergeReport", "MissingRuns", "merge_shards"]
 
 FIRST_MISSING = 5
 """Missing runs that are named."""
@@ -85,16 +84,6 @@ class MergeReport:
     warnings: tuple[MissingRuns | ProvenanceWarning, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeContext:
-    """Who merges: the build, the machine, the command line and the clock, seconds since 1970, for the manifest."""
-
-    engine: BuildRecord
-    runtime: RuntimeRecord
-    argv: tuple[str, ...]
-    wall_clock: Callable[[], float]
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShardRows:
     """One input of a merge.
@@ -114,8 +103,8 @@ class ShardRows:
     series_header: tuple[str, ...]
 
 
-def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: MergeContext) -> MergeReport:
-    """Merge the shards that `readers` read into `store`, which is free.
+def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Author) -> MergeReport:
+    """Merge the shards that `readers` read into `store`, which is free; `author` signs the manifest.
 
     Raises:
         MergeError: They cannot be merged; nothing was written.
@@ -124,9 +113,9 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: Me
     """
     if not readers:
         raise UsageError("a merge of no folders; give at least one")
-    started = context.wall_clock()
+    started_ms = author.now_ms()
     shards = _checked_shards(readers)
-    manifest = _merged_manifest(shards, context, started)
+    manifest = _merged_manifest(shards, author, started_ms)
     missing = _missing(shards, manifest.plan.runs)
     counts = _total([shard.rows.counts for shard in shards])
     store.open()
@@ -136,7 +125,7 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, context: Me
         with store.reader(RUNS) as runs:
             store.replace(SUMMARY, summary_table(runs))
         store.sync()
-        store.replace(MANIFEST, [_ended(manifest, counts, len(missing), context).to_bytes()])
+        store.replace(MANIFEST, [_ended(manifest, counts, len(missing), author).to_bytes()])
         is_merged = True
     finally:
         if not is_merged:
@@ -193,16 +182,15 @@ def _total(counts: Sequence[Counts]) -> Counts:
     )
 
 
-def _merged_manifest(shards: Sequence[ShardRows], context: MergeContext, started: float) -> Manifest:
+def _merged_manifest(shards: Sequence[ShardRows], author: Author, started_ms: int) -> Manifest:
     """Return the manifest of the merged folder at its start, the same in whatever order the shards are given."""
     first = min(shards, key=lambda shard: shard.manifest.shard.index).manifest
-    started_ms = int(started * 1000)
     whole = Shard(0, 1)
     return replace(
         first,
-        engine=context.engine,
-        argv=context.argv,
-        runtime=context.runtime,
+        engine=author.engine,
+        argv=author.argv,
+        runtime=author.runtime,
         shard=ShardRecord(index=whole.index, count=whole.count),
         timestamps=Timestamps(started_unix_ms=started_ms, started=rfc3339(started_ms)),
         sessions=tuple(session for shard in shards for session in shard.manifest.sessions),
@@ -210,8 +198,8 @@ def _merged_manifest(shards: Sequence[ShardRows], context: MergeContext, started
     )
 
 
-def _ended(manifest: Manifest, counts: Counts, missing: int, context: MergeContext) -> Manifest:
-    finished_ms = int(context.wall_clock() * 1000)
+def _ended(manifest: Manifest, counts: Counts, missing: int, author: Author) -> Manifest:
+    finished_ms = author.now_ms()
     return replace(
         manifest,
         status=ManifestStatus.INCOMPLETE if missing else ManifestStatus.COMPLETE,

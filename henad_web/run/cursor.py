@@ -49,10 +49,8 @@ class RunCursor:
 
     Args:
         entry: The model.
-        measure: When to sample and what to keep.
+        measure: When to sample, what to keep and when to give the run up, by the time of the course that is recorded.
         request: Which run.
-        timeout_s: Seconds of stepping and sampling after which the run is given up, None for no limit; the time of the
-            course that is recorded.
         clock: Monotonic clock for the run's timings.
         takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
     """
@@ -62,13 +60,12 @@ class RunCursor:
         entry: ModelEntry,
         measure: MeasurePlan,
         request: RunRequest,
-        timeout_s: float | None,
         clock: Clock,
         *,
         takes_interrupts: bool = False,
     ) -> None:
         self.request = request
-        self._entry, self._measure, self._timeout_s, self._clock = entry, measure, timeout_s, clock
+        self._entry, self._measure, self._clock = entry, measure, clock
         self._takes_interrupts = takes_interrupts
         self._course = _Course(measure, request.schedule)
         self._failed: _FailedCourse | None = None
@@ -130,8 +127,8 @@ class RunCursor:
             self._fail(course, _End.by_error(blame, course.tick))
         elif reason is not None:
             self._finish(_End.by_reason(reason, course.sampler.non_finite))
-        elif self._timeout_s is not None and course.wall_s >= self._timeout_s:
-            self._finish(_End.by_timeout(self._timeout_s, course.tick), is_cut=True)
+        elif (timeout_s := self._measure.timeout_s) is not None and course.wall_s >= timeout_s:
+            self._finish(_End.by_timeout(timeout_s, course.tick), is_cut=True)
         elif failed is not None and course.tick >= failed.last_tick:
             self._finish(failed.end)
 

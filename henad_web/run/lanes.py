@@ -171,8 +171,7 @@ class InProcessLane:
 
     Args:
         entry: The model.
-        measure: When to sample and what to keep.
-        timeout_s: Seconds after which a run is given up, None for no limit.
+        measure: When to sample, what to keep and when to give a run up.
         slice_target_s: Seconds a slice aims at.
         clock: Monotonic clock.
         takes_interrupts: Whether an interrupt inside `poll` can only be the model's doing.
@@ -183,12 +182,11 @@ class InProcessLane:
         entry: ModelEntry,
         measure: MeasurePlan,
         *,
-        timeout_s: float | None,
         slice_target_s: float,
         clock: Clock,
         takes_interrupts: bool = False,
     ) -> None:
-        self._entry, self._measure, self._timeout_s = entry, measure, timeout_s
+        self._entry, self._measure = entry, measure
         self._slice_target_s, self._clock, self._takes_interrupts = slice_target_s, clock, takes_interrupts
         self._cursor: RunCursor | None = None
         self._is_told = self._is_built = False
@@ -201,12 +199,7 @@ class InProcessLane:
         if self._cursor is not None or self._obeys is not LaneCommand.RESUME:
             return False
         self._cursor = RunCursor(
-            self._entry,
-            self._measure,
-            request,
-            self._timeout_s,
-            self._clock,
-            takes_interrupts=self._takes_interrupts,
+            self._entry, self._measure, request, self._clock, takes_interrupts=self._takes_interrupts
         )
         self._is_told = self._is_built = False
         self._slice = SliceSize(self._slice_target_s)

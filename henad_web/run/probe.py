@@ -267,7 +267,7 @@ def pilot_run(entry: ModelEntry, plan: Plan, measure: MeasurePlan, clock: Clock)
         measure: Its measuring.
         clock: Monotonic clock, seconds.
     """
-    cursor = RunCursor(entry, measure, RunRequest.of(plan, plan.run(0)), plan.spec.run.timeout_s, clock)
+    cursor = RunCursor(entry, measure, RunRequest.of(plan, plan.run(0)), clock)
     while (outcome := cursor.advance(_PILOT_STEPS)) is None:
         pass
     return Pilot(outcome)

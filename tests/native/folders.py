@@ -71,7 +71,7 @@ class StillTarget(NativeTarget):
     """The native target with sweeps that move only when pumped."""
 
     def make_runner(self, sweep: Sweep) -> Runner:
-        return PumpedRunner(sweep, self.clock, frame_budget_s=10.0)
+        return PumpedRunner(sweep, self.surroundings().clock, frame_budget_s=10.0)
 
 
 TARGET = StillTarget()

@@ -16,7 +16,7 @@ import henad_web as hw
 from henad_native.cli import STOPPED_LINE, main
 from henad_native.directory import DirectoryStore
 from tests.native.folder_fuzzer import Fuzzer
-from tests.native.folders import SIR, SMALL_SIR, TARGET, masked_in, record_of, resume, start, sweep
+from tests.native.folders import SIR, SMALL_SIR, masked_in, record_of, resume, start, sweep
 from tests.native.laws import ROOT
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -57,7 +57,7 @@ def reused(folder: Path) -> None:
 
 
 def merged(folder: Path) -> None:
-    TARGET.merge([folder], folder.parent / "merged", progress=None, force=False)
+    hw.merge([folder], folder.parent / "merged")
 
 
 READERS = (opened, verified, resumed, reused, merged)
@@ -232,7 +232,7 @@ def test_a_folder_whose_name_is_no_text_is_one_like_any_other(tmp_path: Path, si
     record_of(resume(SIR, odd))
     assert masked_in(odd) == masked_in(six)
     assert hw.verify(odd).is_equal
-    TARGET.merge([odd], tmp_path / os.fsdecode(b"\xff"), progress=None, force=False)
+    hw.merge([odd], tmp_path / os.fsdecode(b"\xff"))
     merged_from = json.loads((tmp_path / os.fsdecode(b"\xff") / "manifest.json").read_bytes())["merged_shards"]
     assert merged_from == [f"{tmp_path}/caf\\udce9"]
 

@@ -134,6 +134,16 @@ def test_the_platform_is_asked_for_once_and_in_the_targets_module() -> None:
     assert [place.split(":")[0] for place in asked] == ["henad_web/targets.py"]
 
 
+def test_what_a_target_lacks_is_refused_in_one_place() -> None:
+    refusals = [
+        place_of(path, function)
+        for path in sources(PORTABLE, NATIVE, PAGE)
+        for function in functions_of(path)
+        if any(isinstance(node, ast.Raise) and "NeedsNativeError" in ast.unparse(node) for node in ast.walk(function))
+    ]
+    assert [place.split(":")[0] for place in refusals] == ["henad_web/targets.py"]
+
+
 def test_no_file_names_a_registry_host_or_a_path_of_the_machine_it_was_written_on() -> None:
     # Spelled in pieces, so that this file does not name what it looks for.
     hosts = [

@@ -12,7 +12,6 @@ import pytest
 
 import henad_web as hw
 from henad_web.output.manifest import ManifestStatus
-from henad_web.targets import PumpedTarget
 from tests.native.folders import (
     DIVIDES,
     SIR,
@@ -254,8 +253,6 @@ def test_a_merge_needs_inputs_and_a_free_place(nine: Path, shards: list[Path], t
     with pytest.raises(hw.HoldsResultsError):
         hw.merge(shards, shards[0])
     assert hash_of(shards[0]) == before
-    with pytest.raises(hw.NeedsNativeError):
-        PumpedTarget().merge(shards, tmp_path / "merged", progress=None, force=False)
 
 
 def test_a_merge_that_fails_while_writing_takes_back_what_it_wrote(

@@ -11,7 +11,6 @@ import pytest
 
 import henad_web as hw
 from henad_web.output.manifest import ManifestStatus
-from henad_web.targets import PumpedTarget
 from tests.native.folders import (
     DIVIDES,
     SIR,
@@ -356,10 +355,3 @@ def test_somebody_who_wrote_between_the_checks_and_the_lock_ends_the_resume(fold
     assert "somebody else has written into it meanwhile; resume it again" in last.message
     assert (folder / "runs.csv").read_bytes() == before
     assert ran_ids(resume(SIR, folder)) == [3, 4, 5]
-
-
-def test_a_page_has_no_directories(folder: Path) -> None:
-    with pytest.raises(hw.NeedsNativeError):
-        hw.SweepRun.resume_directory(SIR, folder, target=PumpedTarget())
-    with pytest.raises(hw.NeedsNativeError):
-        hw.SweepRun.start(SIR, SMALL_SIR, options=hw.SweepRunOptions(reuse=folder), target=PumpedTarget())

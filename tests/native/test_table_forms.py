@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
-from tests.native.folders import TARGET, masked_in, ran_ids, record_of, resume, start, sweep
+from tests.native.folders import masked_in, ran_ids, record_of, resume, start, sweep
 from tests.shared.table_forms import FORMS, ODD_ENTRY, TABLES, odd_spec
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -35,7 +35,7 @@ def copied(folder: Path, to: Path, form: str) -> Path:
 @pytest.mark.parametrize("form", FORMS)
 def test_shards_in_another_form_merge_to_the_bytes_of_the_whole(eight: Path, tmp_path: Path, form: str) -> None:
     shards = [copied(eight / str(index), tmp_path / str(index), form) for index in range(2)]
-    report = TARGET.merge(shards, tmp_path / "merged", progress=None, force=False)
+    report = hw.merge(shards, tmp_path / "merged")
     assert report.missing == 0
     assert masked_in(tmp_path / "merged") == masked_in(eight / "whole")
 
@@ -64,7 +64,7 @@ def test_damage_is_told_alike_by_merge_and_reuse(eight: Path, tmp_path: Path) ->
     table = shards[1] / "series.csv"
     table.write_bytes(table.read_bytes().replace(b"\r\n1,2,", b"\r\n1,x,"))
     with pytest.raises(hw.TableDamagedError) as merged:
-        TARGET.merge(shards, tmp_path / "merged", progress=None, force=False)
+        hw.merge(shards, tmp_path / "merged")
     with pytest.raises(hw.TableDamagedError) as reused:
         start(ODD_ENTRY, odd_spec(), tmp_path / "new", reuse=shards[1])
     with pytest.raises(hw.TableDamagedError) as resumed:

@@ -16,8 +16,7 @@ from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec_file import SpecSource, parse_spec
 from henad_web.model.entry import Backend
 from henad_web.models import example_models
-from henad_web.output.build import this_build
-from henad_web.output.first_manifest import first_manifest
+from henad_web.output.first_manifest import Author, first_manifest
 from henad_web.output.manifest import RuntimeRecord
 from henad_web.output.store import FileStore
 from henad_web.output.writer import ResultsWriter
@@ -99,10 +98,11 @@ def writer_of(
         entry=ENTRY,
         outline=outline or outline_of(plan),
         options=SweepRunOptions(**{"spec_source": SpecSource(path="sweep.toml", toml=SPEC), **options}),
-        runtime=RuntimeRecord(os="here", arch="any", logical_cpus=2, worker_threads=1),
-        argv=argv,
-        engine=this_build(),
-        started_unix_ms=int(wall_clock() * 1000),
+        author=Author(
+            runtime=RuntimeRecord(os="here", arch="any", logical_cpus=2, worker_threads=1),
+            wall_clock=wall_clock,
+            argv=argv,
+        ),
     )
     return ResultsWriter(store, plan=plan, entry=ENTRY, manifest=manifest, wall_clock=wall_clock)
 

@@ -25,7 +25,7 @@ def cursor_of(
     plan = spec.plan(entry.schema())
     request = RunRequest.of(plan, plan.run(run_id))
     measure = MeasurePlan.bind(plan, columns)
-    cursor = RunCursor(entry, measure, request, spec.run.timeout_s, clock or ManualClock())
+    cursor = RunCursor(entry, measure, request, clock or ManualClock())
     cursor.build()
     return cursor
 

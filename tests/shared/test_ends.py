@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 
 import henad_web as hw
-from henad_web.channel import SweepChannel
 from henad_web.explore.plan import Plan
 from henad_web.model.params import ParamValue
 from henad_web.output.store import MemoryStore
 from henad_web.output.summary import PIECE_CELLS, summary_table
-from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.control import IDLE, NOW, SweepControl
+from henad_web.run.control import IDLE, NOW
 from henad_web.run.lanes import DeviceLost
 from henad_web.run.probe import Probe
 from henad_web.sweep import Sweep
@@ -86,9 +84,6 @@ def sweep_of(
         entry=entry,
         plan=spec.plan(entry.schema()),
         store=MemoryStore() if store is None else store,
-        channel=SweepChannel(series_budget=1 << 20, wake=None, clock=clock),
-        control=SweepControl(clock),
-        active_runs=ActiveRuns(),
         options=hw.SweepRunOptions(**options),
         around=target.surroundings(),
     )

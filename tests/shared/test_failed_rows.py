@@ -80,7 +80,7 @@ def cursor_of(model: type[Toy], spec: hw.SweepSpec, clock: ManualClock | None = 
     entry = entry_of(model, stats=COLUMNS, actions=("mark",))
     plan = spec.plan(entry.schema())
     request = RunRequest.of(plan, plan.run(0))
-    return RunCursor(entry, MeasurePlan.bind(plan, COLUMNS), request, spec.run.timeout_s, clock or ManualClock())
+    return RunCursor(entry, MeasurePlan.bind(plan, COLUMNS), request, clock or ManualClock())
 
 
 def row_of(model: type[Toy], spec: hw.SweepSpec, slices: Iterator[int]) -> tuple[object, ...]:
@@ -237,7 +237,7 @@ def test_single_steps_begin_with_a_slice_of_their_own() -> None:
     entry = entry_of(Counts, stats=COLUMNS)
     plan = spec.plan(entry.schema())
     measure = MeasurePlan.bind(plan, COLUMNS)
-    lane = InProcessLane(entry, measure, timeout_s=None, slice_target_s=1.0, clock=clock)
+    lane = InProcessLane(entry, measure, slice_target_s=1.0, clock=clock)
     assert lane.submit(RunRequest.of(plan, plan.run(0)))
     polls: list[list[int]] = []
     ended = False

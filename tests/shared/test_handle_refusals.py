@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import henad_web as hw
 from henad_web.model.entry import Backend
-from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Logs, Toy, entry_of, toy_spec
 
@@ -27,21 +27,52 @@ def test_a_spec_that_cannot_be_planned_is_refused(host: Host, models: hw.ModelSe
         host.start(models["sir"], spec)
 
 
-def test_a_page_refuses_what_needs_a_native_build(stepped: Host) -> None:
-    with pytest.raises(hw.NeedsNativeError, match="a GPU sweep needs a native build"):
-        stepped.start(entry_of(Toy, backend=Backend.GPU), toy_spec(1))
-    with pytest.raises(hw.NeedsNativeError, match="writing to a directory"):
-        stepped.start(entry_of(Toy), toy_spec(1), hw.DirectoryOutput("results"))
-    with pytest.raises(hw.NeedsNativeError, match="shard 0/2"):
-        stepped.start(entry_of(Toy), toy_spec(1), shard=hw.Shard(0, 2))
-    with pytest.raises(hw.NeedsNativeError, match="a blocking run"):
-        PumpedTarget().run_spec(
-            entry_of(Toy),
-            toy_spec(1),
-            output=hw.MemoryOutput(),
-            options=hw.SweepRunOptions(),
-            progress=None,
-        )
+TOY = entry_of(Toy)
+FOLDER = hw.DirectoryOutput("results")
+ELSEWHERE = "run it with native Python"
+IN_MEMORY = "use MemoryOutput() and take the record's files"
+IN_PIECES = "use SweepRun.start and update, or `async for` its events"
+
+
+@pytest.mark.parametrize(
+    ("what", "instead", "call"),
+    [
+        ("a GPU sweep", ELSEWHERE, lambda host: host.start(entry_of(Toy, backend=Backend.GPU), toy_spec(1))),
+        ("shard 0/2 of a sweep", ELSEWHERE, lambda host: host.start(TOY, toy_spec(1), shard=hw.Shard(0, 2))),
+        ("the reuse of a folder", ELSEWHERE, lambda host: host.start(TOY, toy_spec(1), reuse="old")),
+        ("writing to a directory", IN_MEMORY, lambda host: host.start(TOY, toy_spec(1), FOLDER)),
+        (
+            "writing to a directory",
+            IN_MEMORY,
+            lambda host: hw.plan_spec(TOY, toy_spec(1), output=FOLDER, target=host.target),
+        ),
+        (
+            "a directory of results",
+            ELSEWHERE,
+            lambda host: hw.plan_spec(TOY, toy_spec(1), output=FOLDER, resume=True, target=host.target),
+        ),
+        (
+            "going on with a directory",
+            ELSEWHERE,
+            lambda host: hw.SweepRun.resume_directory(TOY, "results", target=host.target),
+        ),
+        ("a merge of directories", ELSEWHERE, lambda host: hw.merge(["0", "1"], "whole", target=host.target)),
+        ("a blocking run", IN_PIECES, lambda host: hw.run_spec(TOY, toy_spec(1), target=host.target)),
+        ("a blocking run", IN_PIECES, lambda host: hw.resume_directory(TOY, "results", target=host.target)),
+        (
+            "a blocking verification",
+            "use Verification(results) and its advance",
+            lambda host: hw.verify("results", target=host.target),
+        ),
+    ],
+)
+def test_a_page_refuses_what_needs_a_native_build(
+    stepped: Host, what: str, instead: str, call: Callable[[Host], object]
+) -> None:
+    with pytest.raises(hw.NeedsNativeError) as caught:
+        call(stepped)
+    assert str(caught.value) == f"{what} needs a native build; {instead}"
+    assert caught.value.what == what
 
 
 def test_a_sweep_whose_configs_all_fail_to_build_ends_with_the_reasons(host: Host) -> None:

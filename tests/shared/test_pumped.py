@@ -10,8 +10,7 @@ import henad_web as hw
 from henad_web.channel import SweepChannel
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import FRAME_BUDGET_S, PumpedRunner
-from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.control import IDLE, NOW, After, Answer, SweepControl
+from henad_web.run.control import IDLE, NOW, After, Answer
 from henad_web.sweep import Sweep
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock
@@ -123,9 +122,6 @@ def sweep_of(entry: hw.ModelEntry, spec: hw.SweepSpec, clock: ManualClock) -> Sw
         entry=entry,
         plan=spec.plan(entry.schema()),
         store=MemoryStore(),
-        channel=SweepChannel(series_budget=1 << 20, wake=None, clock=clock),
-        control=SweepControl(clock),
-        active_runs=ActiveRuns(),
         options=hw.SweepRunOptions(),
         around=target.surroundings(),
     )

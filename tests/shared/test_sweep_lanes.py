@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import pytest
 
 import henad_web as hw
-from henad_web.channel import SweepChannel
 from henad_web.explore.measure import MeasurePlan
+from henad_web.output.first_manifest import Author
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import PumpedRunner
-from henad_web.run.active_runs import ActiveRuns
-from henad_web.run.control import IDLE, NOW, After, Answer, SweepControl
+from henad_web.run.control import IDLE, NOW, After, Answer
 from henad_web.run.lanes import (
     CommandAcknowledged,
     InProcessLane,
@@ -102,37 +101,27 @@ class Bench:
         )
         self.clock, self.entry, self.plan = clock, entry, spec.plan(entry.schema())
         self.store = MemoryStore() if store is None else store
-        self.control, self.active_runs = SweepControl(clock), ActiveRuns()
-        self.channel = SweepChannel(series_budget=1 << 20, wake=None, clock=clock)
         self.sweep = Sweep(
             entry=entry,
             plan=self.plan,
             store=self.store,
-            channel=self.channel,
-            control=self.control,
-            active_runs=self.active_runs,
             options=hw.SweepRunOptions(concurrency=3),
             around=Surroundings(
                 clock=clock,
-                wall_clock=clock,
+                author=Author(runtime=runtime_here(worker_threads=3, target="browser"), wall_clock=clock),
                 resources=MachineResources(workers=3),
-                runtime=runtime_here(worker_threads=3, target="browser"),
-                argv=(),
                 make_lanes=self._make_lanes,
+                series_budget=1 << 20,
             ),
         )
+        self.channel, self.control, self.active_runs = self.sweep.channel, self.sweep.control, self.sweep.active_runs
         self.events: list[hw.SweepEvent] = []
 
     def _make_lanes(
-        self,
-        entry: hw.ModelEntry,
-        measure: MeasurePlan,
-        layout: ExecutionLayout,
-        timeout_s: float | None,
-        notify: Callable[[], None],
+        self, entry: hw.ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, notify: Callable[[], None]
     ) -> LanesInAnyOrder:
         assert layout == ExecutionLayout(cpu_lanes=3, threads_per_lane=1, kind=LaneKind.PROCESS)
-        inner = InProcessLane(entry, measure, timeout_s=timeout_s, slice_target_s=1.0, clock=self.clock)
+        inner = InProcessLane(entry, measure, slice_target_s=1.0, clock=self.clock)
         self.lanes = LanesInAnyOrder(inner)
         self.notify = notify
         return self.lanes

@@ -10,7 +10,6 @@ import pytest
 
 import henad_web as hw
 from henad_web.results.verifying import Difference, Verification, VerifyReport, chosen_runs, verify_results
-from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import reference_files
 from tests.shared.toy_models import Divides, Inverse, Toy, entry_of
@@ -179,8 +178,3 @@ def test_a_folder_of_the_reference_engine_verifies() -> None:
     report = verify_results(hw.ResultSet.from_files(reference_files()))
     assert report.is_equal, str(report)
     assert report.run_ids == (0, 1, 2, 3)
-
-
-def test_a_target_that_must_not_block_says_what_to_use_instead() -> None:
-    with pytest.raises(hw.NeedsNativeError, match=r"use Verification\(results\) and its advance"):
-        PumpedTarget().verify("study", runs=5, models=None, run_ids=None)
