@@ -188,12 +188,17 @@ def recorded(folder: Path, target: Path) -> None:
     target.write_text(json.dumps({"seconds": seconds, "lines": lines}))
 
 
-def map_of(folder: Path) -> TestMap:
-    """Return the map of the tests of the copy in `folder`, made anew when any file has changed."""
+def digest_of(folder: Path) -> str:
+    """Return what tells the modules of the copy in `folder` from others."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    target = PLACE / f"map-{digest.hexdigest()[:16]}.json"
+    return digest.hexdigest()[:16]
+
+
+def map_of(folder: Path) -> TestMap:
+    """Return the map of the tests of the copy in `folder`, made anew when any file has changed."""
+    target = PLACE / f"map-{digest_of(folder)}.json"
     if not target.exists():
         for old in PLACE.glob("map-*.json"):
             old.unlink()
@@ -207,6 +212,9 @@ def map_of(folder: Path) -> TestMap:
     lines = {
         path: {int(line): int(bits, 16) for line, bits in found.items()} for path, found in loaded["lines"].items()
     }
+    if not loaded["seconds"]:
+        target.unlink()
+        raise SystemExit("no test passes without a mutant, so none could tell one: run pytest to see what is wrong")
     return TestMap(loaded["seconds"], lines)
 
 

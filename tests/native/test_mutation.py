@@ -91,3 +91,12 @@ def test_the_wait_is_for_an_answer_of_any_and_no_longer_than_the_first_has(
     ]
     mutation.wait_for_one(workers)
     assert asked == waits
+
+
+def test_a_map_of_tests_that_all_fail_is_refused_and_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation, "PLACE", tmp_path)
+    path = tmp_path / f"map-{mutation.digest_of(tmp_path)}.json"
+    path.write_text('{"seconds": {}, "lines": {}}')
+    with pytest.raises(SystemExit, match="no test passes without a mutant"):
+        mutation.map_of(tmp_path)
+    assert not path.exists()
