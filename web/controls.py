@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from dom import by_id, make, reveal, write
 from handlers import listen
 from pacing import Pace
-from wording import duration_text, progress_text, stage_text
+from wording import as_sentence, duration_text, progress_text, stage_text
 
 import henad_web as hw
+from henad_web.run.layout import layout_text
 
 __all__ = ["Actions", "Controls"]
 
@@ -42,7 +43,7 @@ class Controls:
         self._run, self._pause, self._resume, self._abort = map(by_id, ("run", "pause", "resume", "abort"))
         self._bar, self._text, self._elapsed = by_id("progress"), by_id("progress-text"), by_id("elapsed")
         self._state, self._pace, self._warnings = by_id("state"), by_id("pace"), by_id("warnings")
-        self._rest = by_id("go-on")
+        self._layout, self._rest = by_id("layout"), by_id("go-on")
         self._ready = self._active = False
         for button, action in (
             (self._run, actions.run),
@@ -87,11 +88,16 @@ class Controls:
         self._say_progress(sentence)
         write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
 
+    def show_layout(self, layout: hw.ExecutionLayout) -> None:
+        """Say how many runs go on at once, and why."""
+        write(self._layout, as_sentence(layout_text(layout)))
+
     def show_recorded(self, *, rows: int, planned: int, failed: int) -> None:
         """Show the counts of results that were opened: nothing runs, so no time passes."""
         self._bar.max, self._bar.value = max(1, planned), rows
         self._say_progress(progress_text(done=rows, total=planned, failed=failed, remaining=None))
         write(self._elapsed, "")
+        write(self._layout, "")
 
     def _say_progress(self, sentence: str) -> None:
         write(self._text, sentence)

@@ -176,6 +176,7 @@ class Session:
         match event:
             case hw.Planned(outline):
                 self._is_planned = True
+                show(views.controls.show_layout, outline.layout)
                 if self._study is not None:
                     show(views.table.begin, self._study, outline.reducer_columns)
                 if self._opened is not None:

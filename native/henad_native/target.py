@@ -15,6 +15,7 @@ from henad_native.blocking import run_blocking
 from henad_native.checkout import installed_build
 from henad_native.directory import DirectoryStore
 from henad_native.lock import DirectoryLock
+from henad_native.machine import machine_resources
 from henad_native.overwriting import OverwritingStore
 from henad_native.threaded import ThreadedRunner
 from henad_web.errors import LockedError
@@ -25,7 +26,7 @@ from henad_web.output.names import MANIFEST
 from henad_web.output.store import DirectoryOutput, FileStore
 from henad_web.run.control import NATIVE_SLICE_TARGET_S, Clock
 from henad_web.run.lanes import InProcessLane, Lanes
-from henad_web.run.layout import ExecutionLayout, MachineResources
+from henad_web.run.layout import ExecutionLayout
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import Runner, runtime_here
 
@@ -97,8 +98,9 @@ class NativeTarget:
 
     def surroundings(self) -> Surroundings:
         """Return one lane inside the sweep's own thread, with slices that keep a pause prompt."""
+        resources = machine_resources(can_spawn=False)
         author = Author(
-            runtime=runtime_here(worker_threads=1, target=self.name),
+            runtime=runtime_here(worker_threads=resources.workers, target=self.name),
             wall_clock=self._wall_clock,
             argv=tuple(sys.argv),
             engine=installed_build(),
@@ -106,7 +108,7 @@ class NativeTarget:
         return Surroundings(
             clock=self._clock,
             author=author,
-            resources=MachineResources(workers=1, can_spawn=False),
+            resources=resources,
             make_lanes=self._make_lanes,
             series_budget=self._series_budget,
             takes_interrupts=True,  # the sweep's thread is never the main one, which alone is interrupted

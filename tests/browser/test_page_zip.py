@@ -50,6 +50,7 @@ def test_a_cut_native_sweep_is_finished_in_the_page_to_the_same_bytes(sweeps: Sw
     expect(sweeps.state).to_have_text("Opened results (interrupted): 1 of 4 runs.")
     expect(sweeps.progress).to_have_text("1 of 4 runs")
     expect(sweeps.page.locator("#elapsed")).to_be_empty()
+    expect(sweeps.page.locator("#layout")).to_be_empty()
     sweeps.button("Finish the rest").click()
     sweeps.expect_phase("ended")
     expect(sweeps.rows).to_have_count(4)
