@@ -21,6 +21,7 @@ from henad_web.resume.merging import MergeReport, merge_shards
 from henad_web.resume.resumption import resumption_of
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
 from henad_web.run.outline import make_outline, make_probe
+from henad_web.sweep import planned_source
 from henad_web.targets import Directories, Target, check_served, current, needed, opened_output
 
 if TYPE_CHECKING:
@@ -150,12 +151,22 @@ def plan_spec(
     else:
         opened_output(target, output, options)
         kept = reused(plan, options, target)
-    skipped, around = 0 if kept is None else kept.count, target.surroundings()
-    probe = make_probe(entry, plan, options, around.resources, around.clock, skipped=skipped).run_to_end()
+    pending, around = planned_source(plan, options, kept).total_runs, target.surroundings()
+    probe = make_probe(entry, plan, options, around.resources, around.clock, pending=pending).run_to_end()
     measure = MeasurePlan.bind(plan, probe.columns)
     if kept is not None:
         kept.check_columns(measure.columns, measure.reducer_columns)
-    return make_outline(entry, plan, probe, measure, options, around.resources, skipped=skipped, dry_run=True)
+    return make_outline(
+        entry,
+        plan,
+        probe,
+        measure,
+        options,
+        around.resources,
+        pending=pending,
+        skipped=0 if kept is None else kept.count,
+        dry_run=True,
+    )
 
 
 _Heard = TypeVar("_Heard")

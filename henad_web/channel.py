@@ -236,6 +236,10 @@ class SweepChannel:
         self._publish(runs_done=counters.runs_done + 1, runs_failed=failed)
         self._send(self._within_budget(outcome))
 
+    def batch_told(self, update: object) -> None:
+        """Send what a search tells of a batch whose runs are written."""
+        self._send(SearchBatchTold(update))
+
     def finish(self, record: SweepRecord) -> None:
         """Send the record; nothing may be sent after it."""
         self._publish(final_phase=SweepPhase.ENDED, end=record.report.end, ended_at=self._clock(), fraction=None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from henad_web.channel import OutputNotice, OutputPaused, SweepChannel, SweepWarning
 from henad_web.errors import HenadError, OutputFullError, SweepFailedError, describe
 from henad_web.explore.measure import MeasurePlan
+from henad_web.explore.shards import WHOLE
 from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.first_manifest import Author, first_manifest
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
@@ -37,10 +38,11 @@ from henad_web.run.lanes import (
 )
 from henad_web.run.options import OnFull
 from henad_web.run.outline import SweepOutline, make_outline, make_probe
-from henad_web.run.requests import ReorderBuffer, RunRequest, ordered_run_ids
+from henad_web.run.requests import ReorderBuffer, RunRequest
+from henad_web.run.source import PlanSource, RunSource
 
 if TYPE_CHECKING:
-    from henad_web.explore.outcomes import PlannedRun, RunOutcome
+    from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import FileStore
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.probe import ProbeReport
 
-__all__ = ["Surroundings", "Sweep"]
+__all__ = ["Surroundings", "Sweep", "planned_source"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ class Sweep:
         options: Settings that change no result.
         around: What the target lends.
         kept: Runs that are kept instead of being done again, None for none.
+        source: Where the runs come from; those of the plan when None.
 
     Attributes:
         channel: Where events go.
@@ -103,6 +106,7 @@ class Sweep:
         options: SweepRunOptions,
         around: Surroundings,
         kept: KeptRuns | None = None,
+        source: RunSource | None = None,
     ) -> None:
         self._entry, self._plan, self._store, self._around, self._kept = entry, plan, store, around, kept
         budget = around.series_budget if options.series_budget is None else options.series_budget
@@ -110,13 +114,14 @@ class Sweep:
         self.control, self.active_runs = SweepControl(around.clock), ActiveRuns()
         self._options = dataclasses.replace(options, wake=None)  # only the channel may keep its handle alive
         self.notify: Callable[[], None] = lambda: None
+        self._source = planned_source(plan, options, kept) if source is None else source
         self._probe = make_probe(
             entry,
             plan,
             options,
             around.resources,
             around.clock,
-            skipped=0 if kept is None else kept.count,
+            pending=self._source.total_runs,
             takes_interrupts=around.takes_interrupts,
         )
         self._probed: ProbeReport | None = None
@@ -182,9 +187,16 @@ class Sweep:
         measure = MeasurePlan.bind(plan, probe.columns)
         if kept is not None:
             kept.check_columns(measure.columns, measure.reducer_columns)
-        skipped = 0 if kept is None else kept.count
-        resources = self._around.resources
-        outline = make_outline(self._entry, plan, probe, measure, self._options, resources, skipped=skipped)
+        outline = make_outline(
+            self._entry,
+            plan,
+            probe,
+            measure,
+            self._options,
+            self._around.resources,
+            pending=self._source.total_runs,
+            skipped=0 if kept is None else kept.count,
+        )
         return _Opening(measure, outline, plan.hashing())
 
     def _open(self, opening: _Opening) -> Answer:
@@ -208,8 +220,7 @@ class Sweep:
     def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
         plan, outline = self._plan, opening.outline
         lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, lambda: self.notify())
-        flags = None if self._kept is None else self._kept.tables.rows.flags(plan.run_count)
-        runs = _Runs(plan, outline, writer, lanes, self.channel, self.control, self.active_runs, flags)
+        runs = _Runs(self._source, plan.total_ticks, outline, writer, lanes, self)
         self.channel.planned(outline)
         for warning in (*map(OutputNotice, self._found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
@@ -243,6 +254,7 @@ class Sweep:
             manifest=manifest if kept is None else continued_manifest(manifest, kept, entry),
             wall_clock=author.wall_clock,
             kept=None if kept is None else kept.tables,
+            config_of=self._source.config,
         )
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:
@@ -314,40 +326,37 @@ class _Opening:
     hashing: Iterator[float]
 
 
-def _not_in(kept: bytearray | None, run_ids: Iterator[int]) -> Iterator[int]:
-    return run_ids if kept is None else (run_id for run_id in run_ids if not kept[run_id])
+def planned_source(plan: Plan, options: SweepRunOptions, kept: KeptRuns | None) -> PlanSource:
+    """Return the runs of `plan` that a sweep with `options` has to do, beside those it keeps."""
+    return PlanSource(plan, options.shard or WHOLE, None if kept is None else kept.tables.rows.flags(plan.run_count))
 
 
 class _Runs:
-    """The running stage: hands runs to lanes and writes their outcomes in the order of the spec."""
+    """The running stage: hands runs to lanes and writes their outcomes in the order they were handed out."""
 
     def __init__(
         self,
-        plan: Plan,
+        source: RunSource,
+        end_tick: int,
         outline: SweepOutline,
         writer: ResultsWriter,
         lanes: Lanes,
-        channel: SweepChannel,
-        control: SweepControl,
-        active_runs: ActiveRuns,
-        kept: bytearray | None = None,
+        sweep: Sweep,
     ) -> None:
         self.outline, self.writer, self.lanes = outline, writer, lanes
-        self._plan, self._channel, self._control, self._active_runs = plan, channel, control, active_runs
-        run_ids = ordered_run_ids(plan, outline.shard)
-        self._unsent: Iterator[PlannedRun] = map(plan.run, _not_in(kept, run_ids))
+        self._source, self._end_tick = source, end_tick
+        self._channel, self._control, self._active_runs = sweep.channel, sweep.control, sweep.active_runs
         self._next_request: RunRequest | None = None
-        again = ordered_run_ids(plan, outline.shard)
-        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer(_not_in(kept, again))
+        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer()
         self._unwritten: RunOutcome | None = None
         self._told, self._unanswered = LaneCommand.RESUME, 0
         self._is_device_lost = False
 
     def pump(self, time_left_s: float | None) -> Answer | SweepEnd:
-        """Write one finished run, or let the lanes work; return how the batch ended once it has."""
-        if self._write_one():
+        """Write one finished run, or let the source or the lanes work; return how the batch ended once it has."""
+        if self._write_one() or self._take_turn():
             return NOW
-        if self._finished.is_done:
+        if self._source.is_done and self._finished.is_empty:
             return SweepEnd.COMPLETE
         if self._is_device_lost:
             return SweepEnd.DEVICE_LOST
@@ -371,7 +380,15 @@ class _Runs:
         self._unwritten = None
         self._active_runs.mark_committed(outcome.run.run_id)
         self._channel.run_committed(outcome)
+        self._source.committed(outcome)
         return True
+
+    def _take_turn(self) -> bool:
+        """Let the source do its own work, paused or not, and pass its news on; return whether any was due."""
+        turn = self._source.turn(may_ask=not (self._control.is_aborted or self._is_device_lost))
+        if turn is not None and turn.update is not None:
+            self._channel.batch_told(turn.update)
+        return turn is not None
 
     def _drive(self, time_left_s: float | None) -> bool:
         """Pass a change of the control on, hand out runs, hear the lanes; return whether anything moved."""
@@ -390,10 +407,10 @@ class _Runs:
         was_taken = False
         while True:
             if self._next_request is None:
-                run = next(self._unsent, None)
-                if run is None:
+                self._next_request = self._source.next()
+                if self._next_request is None:
                     return was_taken
-                self._next_request = RunRequest.of(self._plan, run)
+                self._finished.expect(self._next_request.run.run_id)
             if not self.lanes.submit(self._next_request):
                 return was_taken
             self._next_request, was_taken = None, True
@@ -401,7 +418,7 @@ class _Runs:
     def _hear(self, report: LaneReport) -> bool:
         match report:
             case RunStarted(run):
-                self._active_runs.start(run, self._plan.total_ticks)
+                self._active_runs.start(run, self._end_tick)
             case RunAdvanced(run_id, tick):
                 self._active_runs.reach(run_id, tick)
             case RunEnded(outcome):

@@ -15,6 +15,7 @@ from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
 from henad_web.model.entry import Backend
 from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild, one_line
 from henad_web.model.state import checked_count
+from henad_web.run.course import Course
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from henad_web.model.schema import Schedule
     from henad_web.model.state import ModelState
     from henad_web.run.control import Clock
+    from henad_web.run.course import Leg
     from henad_web.run.requests import RunRequest
 
 __all__ = [
@@ -35,7 +37,7 @@ __all__ = [
 class RunStage(StrEnum):
     """Which way a run is being stepped; each has a pace of its own."""
 
-    COURSE = "course"
+    FIRST = "first"
     AGAIN = "again"
     STEP_BY_STEP = "step by step"
 
@@ -49,7 +51,7 @@ class RunCursor:
 
     Args:
         entry: The model.
-        measure: When to sample, what to keep and when to give the run up, by the time of the course that is recorded.
+        measure: When to sample, what to keep and when to give the run up, by the time of the attempt that is recorded.
         request: Which run.
         clock: Monotonic clock for the run's timings.
         takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
@@ -67,37 +69,37 @@ class RunCursor:
         self.request = request
         self._entry, self._measure, self._clock = entry, measure, clock
         self._takes_interrupts = takes_interrupts
-        self._course = _Course(measure, request.schedule)
-        self._failed: _FailedCourse | None = None
+        self._attempt = _Attempt(measure, request.schedule)
+        self._failed: _FailedAttempt | None = None
         self._outcome: RunOutcome | None = None
 
     @property
     def tick(self) -> int:
         """Tick the run has reached, 0 before its build."""
-        return self._course.tick
+        return self._attempt.tick
 
     @property
     def state(self) -> ModelState | None:
         """The model as it stands, None before the build and after a failed one."""
-        return self._course.state
+        return self._attempt.state
 
     @property
     def stage(self) -> RunStage:
         """Which way the next slice steps."""
         if self._failed is None:
-            return RunStage.COURSE
-        return RunStage.AGAIN if self.tick < self._failed.course.tick else RunStage.STEP_BY_STEP
+            return RunStage.FIRST
+        return RunStage.AGAIN if self.tick < self._failed.attempt.tick else RunStage.STEP_BY_STEP
 
     def build(self) -> None:
         """Build the model; a fault becomes the outcome of the first `advance`."""
-        course, run = self._course, self.request.run
+        attempt, run = self._attempt, self.request.run
         started = self._clock()
         built = build_state(self._entry, self.request.params, run.seed, takes_interrupts=self._takes_interrupts)
-        course.build_s = self._clock() - started
+        attempt.build_s = self._clock() - started
         if isinstance(built, Fault):
             self._finish(_End.by_fault(built))
         else:
-            course.state = built
+            attempt.state = built
 
     def advance(self, max_steps: int) -> RunOutcome | None:
         """Take up to `max_steps` steps, sampling and acting where due; return the outcome once the run has ended.
@@ -106,56 +108,56 @@ class RunCursor:
         build. After the end the same outcome is returned again.
         """
         if self._outcome is None:
-            if self._course.state is None:
+            if self._attempt.state is None:
                 self.build()
             else:
-                self._advance(self._course, max_steps)
+                self._advance(self._attempt, max_steps)
         return self._outcome
 
-    def _advance(self, course: _Course, budget: int) -> None:
+    def _advance(self, attempt: _Attempt, budget: int) -> None:
         failed, stride = self._failed, None
         if failed is not None:
-            is_there = course.tick >= failed.course.tick
-            budget = min(budget, (failed.last_tick if is_there else failed.course.tick) - course.tick)
+            is_there = attempt.tick >= failed.attempt.tick
+            budget = min(budget, (failed.last_tick if is_there else failed.attempt.tick) - attempt.tick)
             stride = 1 if is_there else None
         started = self._clock()
         phase, file = Phase.STEPPING, self._entry.source_file
         with Blame(phase, file, takes_interrupts=self._takes_interrupts) as blame:
-            reason = course.advance(budget, stride)
-        course.wall_s += self._clock() - started
+            reason = attempt.advance(budget, stride)
+        attempt.wall_s += self._clock() - started
         if blame.error is not None:
-            self._fail(course, _End.by_error(blame, course.tick))
+            self._fail(attempt, _End.by_error(blame, attempt.tick))
         elif reason is not None:
-            self._finish(_End.by_reason(reason, course.sampler.non_finite))
-        elif (timeout_s := self._measure.timeout_s) is not None and course.wall_s >= timeout_s:
-            self._finish(_End.by_timeout(timeout_s, course.tick), is_cut=True)
-        elif failed is not None and course.tick >= failed.last_tick:
+            self._finish(_End.by_reason(reason, attempt.sampler.non_finite))
+        elif (timeout_s := self._measure.timeout_s) is not None and attempt.wall_s >= timeout_s:
+            self._finish(_End.by_timeout(timeout_s, attempt.tick), is_cut=True)
+        elif failed is not None and attempt.tick >= failed.last_tick:
             self._finish(failed.end)
 
-    def _fail(self, course: _Course, end: _End) -> None:
+    def _fail(self, attempt: _Attempt, end: _End) -> None:
         """End the run, or have it done again to find the step that fails."""
-        if self._failed is None and course.stepping > 1:
-            course.state = None  # two of them might not fit
-            self._failed = _FailedCourse(course, end)
-            self._course = _Course(self._measure, self.request.schedule)
+        if self._failed is None and attempt.stepping > 1:
+            attempt.state = None  # two of them might not fit
+            self._failed = _FailedAttempt(attempt, end)
+            self._attempt = _Attempt(self._measure, self.request.schedule)
         else:
             self._finish(end)
 
     def _finish(self, end: _End, *, is_cut: bool = False) -> None:
-        course, failed = self._course, self._failed
-        if failed is not None and not is_cut and not failed.is_found_by(course, end):
-            course, end = failed.course, failed.end.not_again()
-        reducers, series = course.sampler.finish()
-        notes = (one_line("; ".join(course.refusals)), one_line(end.note, _LONGEST_END))
+        attempt, failed = self._attempt, self._failed
+        if failed is not None and not is_cut and not failed.is_found_by(attempt, end):
+            attempt, end = failed.attempt, failed.end.not_again()
+        reducers, series = attempt.sampler.finish()
+        notes = (one_line("; ".join(attempt.refusals)), one_line(end.note, _LONGEST_END))
         self._outcome = RunOutcome(
             run=self.request.run,
             run_key=self.request.run_key,
             status=end.status,
             stop_reason=end.reason,
-            ticks=course.tick,
-            population=course.population,
-            build_ms=course.build_s * 1000.0,
-            wall_ms=course.wall_s * 1000.0,
+            ticks=attempt.tick,
+            population=attempt.population,
+            build_ms=attempt.build_s * 1000.0,
+            wall_ms=attempt.wall_s * 1000.0,
             reducers=reducers,
             series=series,
             note="; ".join(filter(None, notes)),
@@ -163,7 +165,7 @@ class RunCursor:
         )
 
 
-class _Course:
+class _Attempt:
     """One way of a model from its build to its end, and what was measured on it.
 
     Attributes:
@@ -183,10 +185,8 @@ class _Course:
         self.tick = self.stepping = self.population = 0
         self.refusals: list[str] = []
         self.build_s = self.wall_s = 0.0
-        self._measure, self._actions = measure, schedule
-        self._fired = 0
+        self._course = Course(measure, schedule)
         self._is_started = False
-        self._next_sample = measure.next_sample(-1)
 
     def advance(self, budget: int, stride: int | None) -> StopReason | None:
         """Take up to `budget` steps, at most `stride` at once; return why the run has ended, None while it has not."""
@@ -195,30 +195,23 @@ class _Course:
             return None
         if not self._is_started:
             self._is_started = True
-            self._start(state)
-        while True:
-            if self.tick == self._next_sample:
-                if self._sample(state):
-                    return StopReason.CONDITION
-                self._next_sample = self._measure.next_sample(self.tick)
-            if self._next_sample is None:
-                return StopReason.STEPS
-            if budget <= 0:
-                return None
-            steps = min(self._next_sample - self.tick, budget if stride is None else stride)
-            if self._fired < len(self._actions):
-                steps = min(steps, self._actions[self._fired].tick - self.tick)
-            self._step(state, steps)
-            budget -= steps
-            self._fire_due(state)
+            _check_start(state)
+            if (reason := self._take(state, self._course.start)) is not None:
+                return reason
+        while leg := self._course.leg(self.tick, budget if stride is None else min(budget, stride)):
+            if (reason := self._take(state, leg)) is not None:
+                return reason
+            budget -= leg.steps * leg.strides
+        return None
 
-    def _start(self, state: ModelState) -> None:
-        _check_tick(state, 0)
-        checked_count("heap_bytes", state.heap_bytes)
-        jobs = state.parallel_jobs
-        if jobs is not None:
-            checked_count("parallel_jobs", jobs)
-        self._fire_due(state)
+    def _take(self, state: ModelState, leg: Leg) -> StopReason | None:
+        for left in reversed(range(leg.strides)):
+            self._step(state, leg.steps)
+            if not left:
+                self._fire(state, leg.actions)
+            if leg.is_sampled and self._sample(state):
+                return StopReason.CONDITION
+        return StopReason.STEPS if leg.is_last else None
 
     def _sample(self, state: ModelState) -> bool:
         stats = state.stats()
@@ -228,18 +221,26 @@ class _Course:
         return is_stopped
 
     def _step(self, state: ModelState, steps: int) -> None:
+        if not steps:
+            return
         self.stepping = steps
         state.step(steps)
         _check_tick(state, self.tick + steps)
         self.stepping = 0
         self.tick += steps
 
-    def _fire_due(self, state: ModelState) -> None:
-        while self._fired < len(self._actions) and self._actions[self._fired].tick <= self.tick:
-            action = self._actions[self._fired]
-            self._fired += 1
+    def _fire(self, state: ModelState, actions: Schedule) -> None:
+        for action in actions:
             if not state.act(action.id):
                 self.refusals.append(f"model refused action '{action.id}' at tick {self.tick}")
+
+
+def _check_start(state: ModelState) -> None:
+    _check_tick(state, 0)
+    checked_count("heap_bytes", state.heap_bytes)
+    jobs = state.parallel_jobs
+    if jobs is not None:
+        checked_count("parallel_jobs", jobs)
 
 
 def _check_tick(state: ModelState, tick: int) -> None:
@@ -300,21 +301,21 @@ _NOT_AGAIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class _FailedCourse:
-    """A course that failed inside several steps at once, its model dropped, and the end it came to."""
+class _FailedAttempt:
+    """An attempt that failed inside several steps at once, its model dropped, and the end it came to."""
 
-    course: _Course
+    attempt: _Attempt
     end: _End
 
     @property
     def last_tick(self) -> int:
         """The tick that those steps led to."""
-        return self.course.tick + self.course.stepping
+        return self.attempt.tick + self.attempt.stepping
 
-    def is_found_by(self, again: _Course, end: _End) -> bool:
+    def is_found_by(self, again: _Attempt, end: _End) -> bool:
         """Return whether `again` ended with a single failing step where this one failed."""
         return (
-            end.reason is StopReason.FAULT and again.stepping == 1 and self.course.tick <= again.tick < self.last_tick
+            end.reason is StopReason.FAULT and again.stepping == 1 and self.attempt.tick <= again.tick < self.last_tick
         )
 
 

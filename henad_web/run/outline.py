@@ -82,20 +82,16 @@ def make_probe(
     resources: MachineResources,
     clock: Clock,
     *,
-    skipped: int = 0,
+    pending: int,
     takes_interrupts: bool = False,
 ) -> Probe:
-    """Return the probe of running `plan` as `make_outline` has it; it times a run where lanes are chosen by that.
+    """Return the probe of doing `pending` runs as `make_outline` has it; it times a run where lanes are chosen by that.
 
     Runs with a timeout are not timed: a step of one may never return, and nobody gives up the probe.
     """
     may_step = entry.metadata.backend == "cpu" and plan.spec.run.timeout_s is None
-    is_timed = may_step and is_work_decisive(options.concurrency, resources, _pending(plan, options, skipped), None)
+    is_timed = may_step and is_work_decisive(options.concurrency, resources, pending, None)
     return Probe(entry, plan, timer=clock if is_timed else None, takes_interrupts=takes_interrupts)
-
-
-def _pending(plan: Plan, options: SweepRunOptions, skipped: int) -> int:
-    return (options.shard or WHOLE).run_count(plan.run_count) - skipped
 
 
 def make_outline(
@@ -106,11 +102,11 @@ def make_outline(
     options: SweepRunOptions,
     resources: MachineResources,
     *,
+    pending: int,
     skipped: int = 0,
     dry_run: bool = False,
 ) -> SweepOutline:
-    """Return the outline of running `plan` with `options` on `resources`, where `skipped` runs are kept."""
-    shard, pending = options.shard or WHOLE, _pending(plan, options, skipped)
+    """Return the outline of doing `pending` runs over `plan` on `resources`, where `skipped` others are kept."""
     budgeted = replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget)
     series_rows = pending * series_rows_a_run(plan)
     backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads
@@ -122,7 +118,7 @@ def make_outline(
         replicates=plan.replicates,
         runs=plan.run_count,
         blocks=plan.blocks,
-        shard=shard,
+        shard=options.shard or WHOLE,
         skipped=skipped,
         pending=pending,
         layout=layout,

@@ -56,24 +56,36 @@ def test_clearing_drops_what_runs_and_what_waits() -> None:
     assert active_runs.waiting_count == 0
 
 
-def test_the_reorder_buffer_hands_items_out_in_order() -> None:
-    buffer: ReorderBuffer[str] = ReorderBuffer(iter(range(5)))
-    buffer.insert(2, "c")
-    buffer.insert(1, "b")
-    assert buffer.pop_ready() is None, "item 0 has not arrived"
-    buffer.insert(0, "a")
+def test_the_reorder_buffer_hands_items_out_in_the_order_they_were_expected_in() -> None:
+    buffer: ReorderBuffer[str] = ReorderBuffer()
+    assert buffer.is_empty
+    for item_id in (1, 4, 0):
+        buffer.expect(item_id)
+    buffer.insert(4, "b")
+    buffer.insert(0, "c")
+    assert buffer.pop_ready() is None, "item 1 has not arrived"
+    buffer.insert(1, "a")
     assert [buffer.pop_ready() for _ in range(3)] == ["a", "b", "c"]
-    buffer.insert(4, "e")
-    assert buffer.pop_ready() is None, "item 3 has not arrived"
-    assert not buffer.is_done
-    buffer.insert(3, "d")
-    assert [buffer.pop_ready() for _ in range(2)] == ["d", "e"]
-    assert buffer.is_done
-
-
-def test_the_order_may_leave_ids_out() -> None:
-    buffer: ReorderBuffer[str] = ReorderBuffer(iter((1, 4)))
-    buffer.insert(4, "late")
+    assert buffer.is_empty
     assert buffer.pop_ready() is None
-    buffer.insert(1, "early")
-    assert [buffer.pop_ready(), buffer.pop_ready()] == ["early", "late"]
+
+
+def test_what_is_expected_later_is_handed_out_later() -> None:
+    buffer: ReorderBuffer[str] = ReorderBuffer()
+    buffer.expect(7)
+    buffer.insert(7, "first")
+    buffer.insert(3, "second")
+    assert buffer.pop_ready() == "first"
+    assert buffer.pop_ready() is None, "nobody has asked for item 3 yet"
+    buffer.expect(3)
+    assert not buffer.is_empty
+    assert buffer.pop_ready() == "second"
+
+
+def test_a_cleared_buffer_expects_nothing() -> None:
+    buffer: ReorderBuffer[str] = ReorderBuffer()
+    buffer.expect(0)
+    buffer.insert(0, "a")
+    buffer.clear()
+    assert buffer.is_empty
+    assert buffer.pop_ready() is None

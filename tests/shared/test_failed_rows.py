@@ -212,9 +212,9 @@ def test_doing_a_run_again_takes_no_more_than_a_slice_a_call() -> None:
         stages.append((cursor.stage, cursor.tick))
     assert taken == [50, 50, 50, 50, 50, 50, 50, *[1] * 8]
     assert stages == [
-        (RunStage.COURSE, 50),
-        (RunStage.COURSE, 100),
-        (RunStage.COURSE, 150),
+        (RunStage.FIRST, 50),
+        (RunStage.FIRST, 100),
+        (RunStage.FIRST, 150),
         (RunStage.AGAIN, 0),
         (RunStage.AGAIN, 0),
         (RunStage.AGAIN, 50),

@@ -10,6 +10,7 @@ import pytest
 
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
+from henad_web.explore.shards import WHOLE
 from henad_web.model.params import ParamValue
 from henad_web.run.layout import MachineResources, layout_text
 from henad_web.run.outline import make_outline, make_probe
@@ -173,7 +174,9 @@ def timed_probe(
         blocks=toy_spec(*values).blocks,
     )
     given, machine = options or hw.SweepRunOptions(), resources or MachineResources(workers=8)
-    return make_probe(entry, spec.plan(entry.schema()), given, machine, Timed.clock, skipped=skipped).run_to_end()
+    plan = spec.plan(entry.schema())
+    pending = (given.shard or WHOLE).run_count(plan.run_count) - skipped
+    return make_probe(entry, plan, given, machine, Timed.clock, pending=pending).run_to_end()
 
 
 def test_the_time_of_a_run_is_guessed_from_its_build_and_some_steps_with_their_samples() -> None:
@@ -235,9 +238,10 @@ def test_the_time_of_a_run_chooses_the_lanes() -> None:
             model="toy", run=hw.RunSettings(steps=20, replicates=4), blocks=toy_spec(value).blocks
         ).plan(entry.schema())
         options, machine = hw.SweepRunOptions(), MachineResources(workers=2)
-        report = make_probe(entry, plan, options, machine, Timed.clock).run_to_end()
+        report = make_probe(entry, plan, options, machine, Timed.clock, pending=4).run_to_end()
         measure = MeasurePlan.bind(plan, report.columns)
-        texts.append(layout_text(make_outline(entry, plan, report, measure, options, machine).layout))
+        outline = make_outline(entry, plan, report, measure, options, machine, pending=4)
+        texts.append(layout_text(outline.layout))
     assert texts == [
         "one lane in the caller: the whole work is about 440 ms",
         "2 process lanes: 4 runs of about 20 s each on 2 cores",

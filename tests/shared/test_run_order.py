@@ -9,7 +9,7 @@ import pytest
 
 import henad_web as hw
 from henad_web.output.spans import SpanBuilder, ids_in
-from henad_web.run.requests import ordered_run_ids
+from henad_web.run.source import ordered_run_ids
 from tests.shared.hosts import Host
 from tests.shared.schemas import block, plan_of, values, vary
 

@@ -9,6 +9,7 @@ import pytest
 
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
+from henad_web.explore.plan import Plan
 from henad_web.output.first_manifest import Author
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import PumpedRunner
@@ -26,6 +27,7 @@ from henad_web.run.lanes import (
 )
 from henad_web.run.layout import ExecutionLayout, LaneKind, MachineResources
 from henad_web.run.requests import RunRequest
+from henad_web.run.source import RunSource
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import runtime_here
 from tests.shared.hosts import ManualClock
@@ -92,7 +94,13 @@ class LanesInAnyOrder:
 class Bench:
     """A sweep of eight runs of a toy on lanes that a test drives."""
 
-    def __init__(self, clock: ManualClock, store: MemoryStore | None = None, runs: int = 8) -> None:
+    def __init__(
+        self,
+        clock: ManualClock,
+        store: MemoryStore | None = None,
+        runs: int = 8,
+        source_of: Callable[[Plan], RunSource] | None = None,
+    ) -> None:
         entry = entry_of(Toy)
         spec = hw.SweepSpec(
             model="toy",
@@ -113,6 +121,7 @@ class Bench:
                 make_lanes=self._make_lanes,
                 series_budget=1 << 20,
             ),
+            source=None if source_of is None else source_of(self.plan),
         )
         self.channel, self.control, self.active_runs = self.sweep.channel, self.sweep.control, self.sweep.active_runs
         self.events: list[hw.SweepEvent] = []
