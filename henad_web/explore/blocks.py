@@ -15,15 +15,21 @@ from henad_web.errors import ProblemList
 from henad_web.explore.design_table import parse_design_table
 from henad_web.explore.designs import Design, FactorialDesign, ZipDesign, is_listed
 from henad_web.explore.factors import TablePath, Target, Targets, resolve_domain
-from henad_web.explore.filtered_design import FilteredDesign
+from henad_web.explore.filtered_design import FilteredDesign, Where, bind_where
 from henad_web.explore.levels import Domain, Levels
-from henad_web.explore.library_designs import LIBRARIES, MorrisDesign, SaltelliDesign, SobolDesign, is_installed
 from henad_web.explore.numbers import MAX_U64, grouped
-from henad_web.explore.sampled_designs import LhsDesign, RandomDesign
+from henad_web.explore.sampled_designs import (
+    LIBRARIES,
+    LhsDesign,
+    MorrisDesign,
+    RandomDesign,
+    SaltelliDesign,
+    SobolDesign,
+    is_installed,
+)
 from henad_web.explore.spec import BlockSpec, DesignKind
 from henad_web.explore.warnings import RoundedValue
 from henad_web.explore.where import Expression, WhereError, parse_where
-from henad_web.explore.where_filter import Where, bind_where
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import ParamValue
 

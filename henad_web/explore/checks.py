@@ -11,8 +11,7 @@ import re
 
 from henad_web.errors import ParamError, ProblemList, counted, near_miss
 from henad_web.explore.columns import FILE_COLUMNS, SERIES_LEADING, names_a_statistic
-from henad_web.explore.comparisons import Comparison
-from henad_web.explore.conditions import CompoundStop, column_text, condition_text, understood_stop
+from henad_web.explore.conditions import Comparison, CompoundStop, column_text, condition_text, understood_stop
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.reducers import KIND_FORMS, parse_kind

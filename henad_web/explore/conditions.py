@@ -1,7 +1,8 @@
-"""Stop conditions: their texts, and what those of several comparisons mean.
+"""Stop conditions: comparisons of a sampled value with a number, and what texts of several of them mean.
 
-Owns the choice between one comparison and an expression, and of the latter the canonical text and the evaluation over
-the columns of a sample; the grammar is `where`'s. Which columns exist is told by the caller.
+Owns the six comparators, their text form and what a threshold may be, which the ``first`` reducer shares; the choice
+between one comparison and an expression, and of the latter the canonical text and the evaluation over the columns of a
+sample. The grammar is `where`'s. Which columns exist is told by the caller.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from henad_web.errors import ProblemList
 from henad_web.explore.columns import names_a_statistic
-from henad_web.explore.comparisons import Comparison, parse_comparison
 from henad_web.explore.spec import StopExpression, StopSpec
 from henad_web.explore.spec_kinds import kind_of
 from henad_web.explore.spelling import comparator_hint
@@ -32,9 +33,85 @@ from henad_web.explore.where import (
     WhereError,
     parse_expression,
 )
-from henad_web.model.decimals import f64_text
+from henad_web.model.decimals import f64_from_text, f64_text
 
-__all__ = ["CompoundStop", "column_text", "condition_text", "parse_condition", "read_condition", "understood_stop"]
+__all__ = [
+    "Comparison",
+    "CompoundStop",
+    "column_text",
+    "condition_text",
+    "parse_comparison",
+    "parse_condition",
+    "parse_threshold",
+    "read_condition",
+    "understood_stop",
+]
+
+_COMPARATOR_RUN = re.compile(r"[<>=!]+")
+
+
+class Comparison(StrEnum):
+    """One of the six comparators, by its text."""
+
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+
+    @property
+    def holds(self) -> Callable[[float, float], bool]:
+        """Return the comparison itself; NaN never satisfies it, on either side."""
+        return _HOLDS[self]
+
+
+def _differs(value: float, threshold: float) -> bool:
+    return value < threshold or value > threshold
+
+
+_HOLDS: dict[Comparison, Callable[[float, float], bool]] = {
+    Comparison.LESS: operator.lt,
+    Comparison.LESS_EQUAL: operator.le,
+    Comparison.GREATER: operator.gt,
+    Comparison.GREATER_EQUAL: operator.ge,
+    Comparison.EQUAL: operator.eq,
+    # `operator.ne` would hold for NaN.
+    Comparison.NOT_EQUAL: _differs,
+}
+
+
+def parse_threshold(text: str) -> float:
+    """Return the finite number that `text` spells.
+
+    Raises:
+        ValueError: `text` is not a decimal number, or is not finite.
+    """
+    trimmed = text.strip()
+    number = f64_from_text(trimmed)
+    if number is None:
+        raise ValueError(f"'{trimmed}' is not a number")
+    if not math.isfinite(number):
+        raise ValueError(f"'{trimmed}' is not a finite number")
+    return number
+
+
+def parse_comparison(text: str) -> tuple[str, Comparison, float]:
+    """Split `text` at its last comparator into what stands before it, the comparator and the number after it.
+
+    Raises:
+        ValueError: There is no comparator, it is not one of the six, or no finite number follows it.
+    """
+    runs = list(_COMPARATOR_RUN.finditer(text))
+    if not runs:
+        raise ValueError("no comparator found")
+    last = runs[-1]
+    try:
+        comparison = Comparison(last.group())
+    except ValueError:
+        raise ValueError(f"'{last.group()}' is not a comparator") from None
+    return text[: last.start()].strip(), comparison, parse_threshold(text[last.end() :])
+
 
 CONDITION_FORM = "COLUMN CMP NUMBER with CMP one of < <= > >= == !=, such as 'Infected <= 0'"
 _EXPRESSION_FORM = "such as 'Infected <= 0 and (Recovered > 10 or \"Mean age\" < 3)'"

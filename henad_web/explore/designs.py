@@ -1,7 +1,7 @@
 """Designs: how the levels of some factors become configs, each addressed by its position.
 
-Owns the order of configs of designs that draw nothing (reference engine, section 4.9); `sampled_designs` and
-`library_designs` own the draws of the others. A design is counted without being listed, and a row is computed when it
+Owns the order of configs of designs that draw nothing (reference engine, section 4.9); `sampled_designs`
+owns the draws of the others. A design is counted without being listed, and a row is computed when it
 is asked for. What the values mean is `factors`' business.
 """
 

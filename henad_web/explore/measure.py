@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from henad_web.errors import PlanError, ProblemList, StatsShapeError, near_miss
 from henad_web.explore.columns import default_columns, resolve_column
-from henad_web.explore.comparisons import Comparison
-from henad_web.explore.conditions import CompoundStop
-from henad_web.explore.folds import ColumnTotals, Fold, fold_of
+from henad_web.explore.conditions import Comparison, CompoundStop
 from henad_web.explore.outcomes import Series
-from henad_web.explore.reducers import DEFAULT_KINDS, Reduction, parse_kind
+from henad_web.explore.reducers import DEFAULT_KINDS, ColumnTotals, Fold, Reduction, fold_of, parse_kind
 from henad_web.explore.spec import StopSpec
 from henad_web.model.state import shown_value
 

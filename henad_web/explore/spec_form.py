@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from henad_web.explore.blocks import MOST_NUM_LEVELS
-from henad_web.explore.comparisons import Comparison
+from henad_web.explore.conditions import Comparison
 from henad_web.explore.reducers import Kind
 from henad_web.explore.spec import (
     DesignKind,

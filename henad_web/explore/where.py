@@ -3,7 +3,7 @@
 Owns the grammar, loosest first: ``or``, ``and``, ``not``, comparisons (``a < b < c`` is both), ``+ -``, ``* /``, a
 leading ``-``, and then a number, a text in quotes, ``true``, ``false``, a name, which may have one point in it, or
 something in parentheses. Nothing is ever evaluated as Python. What names and texts mean is the business of
-`where_filter` for the configs of a block, and of `conditions` for the samples of a run.
+`filtered_design` for the configs of a block, and of `conditions` for the samples of a run.
 """
 
 from __future__ import annotations

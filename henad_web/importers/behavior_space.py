@@ -2,14 +2,17 @@
 
 Owns the elements of an experiment, in the form of files up to NetLogo 6 and in that of NetLogo 7, inside a model file
 or alone, and the notation of numbers, booleans, strings and stepped values. Evaluates nothing: code in NetLogo's
-language (metrics, conditions, commands) is not translated, each piece becomes a note.
+language (metrics, conditions, commands) is not translated, each piece becomes a note. Nobody vouches for the XML: one
+that declares or uses an entity is refused, external documents are never fetched, depth is bounded.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from xml.parsers import expat
 
 from henad_web.errors import ProblemList, near_miss
 from henad_web.explore.numbers import LARGEST_TOML_INTEGER
@@ -24,19 +27,98 @@ from henad_web.explore.spec import (
     SweepSpec,
 )
 from henad_web.importers.imported import Notes
-from henad_web.importers.levels import MOST_VALUES, Variables, levels_of, split_blocks
-from henad_web.importers.names import NameMap, Place
-from henad_web.importers.xml_text import Element, read_xml
+from henad_web.importers.variables import MOST_VALUES, NameMap, Place, Variables, levels_of, split_blocks
 
 __all__ = [
+    "Element",
+    "XmlTextError",
     "experiments_in",
     "is_netlogo",
     "parse_literal",
     "parse_number",
     "pick_experiment",
+    "read_xml",
     "spec_of_experiment",
     "stepped_values",
 ]
+
+_MAX_DEPTH = 64
+
+
+class XmlTextError(ValueError):
+    """A text that is not XML, or not XML that is read here. `line` counts from 1."""
+
+    def __init__(self, wrong: str, line: int) -> None:
+        self.line = line
+        super().__init__(wrong)
+
+
+@dataclass(slots=True)
+class Element:
+    """One element.
+
+    Attributes:
+        tag: Its name.
+        attributes: Its attributes.
+        line: Line it starts in, from 1.
+        text: The text directly in it.
+        children: The elements directly in it, in order.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Element]:
+        """Yield this element and everything below it, in the order of the text."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def read_xml(text: str, *, first_line: int = 1) -> Element:
+    """Return the root element of `text`, whose first line is `first_line` of a file.
+
+    Raises:
+        XmlTextError: It is not well-formed, names an entity, or is nested too deeply.
+    """
+    parser = expat.ParserCreate("utf-8")
+    open_elements: list[Element] = []
+    roots: list[Element] = []
+
+    def line() -> int:
+        return int(parser.CurrentLineNumber) + first_line - 1
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, line())
+        if len(open_elements) >= _MAX_DEPTH:
+            raise XmlTextError(f"more than {_MAX_DEPTH} elements inside one another", line())
+        (open_elements[-1].children if open_elements else roots).append(element)
+        open_elements.append(element)
+
+    def end(tag: str) -> None:
+        open_elements.pop()
+
+    def characters(data: str) -> None:
+        if open_elements:
+            open_elements[-1].text += data
+
+    def entity(*named: object) -> None:
+        raise XmlTextError(f"the entity '{named[0]}', which experiments never need", line())
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = characters
+    parser.EntityDeclHandler = parser.SkippedEntityHandler = entity
+    parser.buffer_text = True
+    try:
+        parser.Parse(text.encode(), True)
+    except expat.ExpatError as error:
+        wrong = f"not well-formed XML: {expat.ErrorString(error.code)}"
+        raise XmlTextError(wrong, error.lineno + first_line - 1) from error
+    return roots[0]
+
 
 _NUMBER = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)

@@ -13,13 +13,19 @@ from henad_web.errors import Place, Problem, ProblemList, SpecError
 from henad_web.explore.json_text import HALF_CHARACTER, HALF_HINT, HALF_WRONG
 from henad_web.explore.spec import DesignKind, ExecutionSettings, SweepSpec
 from henad_web.explore.spec_file import SpecFormat, parse_spec
-from henad_web.importers.behavior_space import experiments_in, is_netlogo, pick_experiment, spec_of_experiment
+from henad_web.importers.behavior_space import (
+    Element,
+    XmlTextError,
+    experiments_in,
+    is_netlogo,
+    pick_experiment,
+    spec_of_experiment,
+)
 from henad_web.importers.imported import ImportedSpec, Notes
 from henad_web.importers.literals import read_mapping
 from henad_web.importers.mesa_batch import spec_of_batch
-from henad_web.importers.names import NameMap
 from henad_web.importers.salib_problem import is_problem, spec_of_problem
-from henad_web.importers.xml_text import Element, XmlTextError
+from henad_web.importers.variables import NameMap
 from henad_web.model.schema import ModelSchema
 
 __all__ = ["ImportOptions", "import_spec"]

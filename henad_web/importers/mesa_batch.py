@@ -18,10 +18,9 @@ from henad_web.explore.spec import (
     ValueLevels,
 )
 from henad_web.importers.imported import Notes
-from henad_web.importers.levels import Variables, levels_of, split_blocks
 from henad_web.importers.literals import COMPUTED, COMPUTED_HINT
-from henad_web.importers.names import NameMap, Place
 from henad_web.importers.python_values import RangeCall, code_in
+from henad_web.importers.variables import NameMap, Place, Variables, levels_of, split_blocks
 
 __all__ = ["spec_of_batch"]
 

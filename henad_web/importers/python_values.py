@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from henad_web.explore.spec import RangeLevels
 from henad_web.importers.imported import Notes
-from henad_web.importers.levels import MOST_VALUES, whole_if_exact
+from henad_web.importers.variables import MOST_VALUES, whole_if_exact
 
 __all__ = ["Code", "PythonProgram", "RangeCall", "code_in"]
 

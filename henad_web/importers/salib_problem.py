@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from henad_web.errors import ProblemList
 from henad_web.explore.spec import BlockSpec, DesignKind, FactorSpec, RangeLevels, RunSettings, SweepSpec
 from henad_web.importers.imported import Notes
-from henad_web.importers.levels import whole_if_exact
-from henad_web.importers.names import NameMap
+from henad_web.importers.variables import NameMap, whole_if_exact
 
 __all__ = ["is_problem", "spec_of_problem"]
 

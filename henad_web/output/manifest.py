@@ -1,12 +1,15 @@
 """manifest.json: what a folder of results is, complete enough to run it again.
 
-Owns the fields and their order (reference engine, section 9.5), so that folders of the reference engine read
-here. Fills nothing in: `first_manifest` does that for a sweep that starts.
+Owns the fields and their order (reference engine, section 9.5), so that folders of the reference engine read here; the
+form of sets of run ids, for the record of who wrote which rows; and what a manifest says of its study: the spec, and
+the columns its tables must have, taken as said without a model. Fills nothing in: `first_manifest` does that for a
+sweep that starts.
 """
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -14,35 +17,107 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from henad_web.errors import ManifestError, counted
-from henad_web.explore.spec_file import SpecSource
+from henad_web.errors import ManifestError, SpecError, counted
+from henad_web.explore.spec_file import SpecSource, parse_spec, parse_spec_document
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
-from henad_web.output.spans import RunSpan
+from henad_web.output.tables import RunsLayout
 
 if TYPE_CHECKING:
+    from henad_web.explore.spec import SweepSpec
     from henad_web.output.record import Counts
 
 __all__ = [
-    "FORMAT",
-    "FORMAT_VERSION",
     "BlockRecord",
     "ColumnsRecord",
     "ExecutionRecord",
+    "FORMAT",
+    "FORMAT_VERSION",
     "LimitsRecord",
     "Manifest",
     "ManifestStatus",
     "ModelRecord",
     "PlanRecord",
     "ResultsRecord",
+    "RunSpan",
     "RuntimeRecord",
     "SeedsRecord",
     "SessionRecord",
     "ShardRecord",
+    "SpanBuilder",
     "Timestamps",
+    "ids_in",
+    "layout_of",
     "rfc3339",
     "seed_number",
+    "span_text",
+    "spec_of",
 ]
+
+
+class RunSpan(msgspec.Struct, frozen=True, array_like=True):
+    """The ids `first`, `first + step` and so on to `last`, which is one of them; a file keeps the three numbers."""
+
+    first: int
+    last: int
+    step: int = 1
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the ids, ascending."""
+        return iter(range(self.first, self.last + 1, self.step))
+
+    def __str__(self) -> str:
+        """Return ``7``, ``0-5``, ``1, 4`` or ``1-7 by 3``."""
+        if self.first == self.last:
+            return str(self.first)
+        if self.first + self.step == self.last and self.step > 1:
+            return f"{self.first}, {self.last}"
+        text = f"{self.first}-{self.last}"
+        return text if self.step == 1 else f"{text} by {self.step}"
+
+
+class SpanBuilder:
+    """Collects ids that mostly ascend. A sweep, a shard of one, and added replicates each stay a handful of spans."""
+
+    __slots__ = ("_closed", "_first", "_last", "_step")
+
+    def __init__(self) -> None:
+        self._closed: list[RunSpan] = []
+        self._first, self._last, self._step = -1, -1, 0
+
+    def add(self, run_id: int) -> None:
+        """Add `run_id`, not added before; one below the last starts a span of its own."""
+        if self._first < 0:
+            self._first = self._last = run_id
+        elif run_id > self._last and self._step in (0, run_id - self._last):
+            self._step, self._last = run_id - self._last, run_id
+        else:
+            self._close()
+            self._first = self._last = run_id
+
+    def spans(self) -> tuple[RunSpan, ...]:
+        """Return what was added so far."""
+        tail = () if self._first < 0 else (RunSpan(self._first, self._last, self._step or 1),)
+        return (*self._closed, *tail)
+
+    def _close(self) -> None:
+        self._closed.append(RunSpan(self._first, self._last, self._step or 1))
+        self._step = 0
+
+
+def ids_in(spans: Iterable[RunSpan]) -> Iterator[int]:
+    """Yield every id of `spans`."""
+    for span in spans:
+        yield from span
+
+
+def span_text(run_ids: Iterable[int]) -> str:
+    """Return `run_ids` in words, such as ``0-5, 9``; ``none`` for none."""
+    builder = SpanBuilder()
+    for run_id in sorted(run_ids):
+        builder.add(run_id)
+    return ", ".join(map(str, builder.spans())) or "none"
+
 
 FORMAT = "henad-explore"
 FORMAT_VERSION = 1
@@ -328,3 +403,42 @@ def rfc3339(unix_ms: int) -> str:
     """Return the time `unix_ms` milliseconds after 1970 as ``2024-05-01T12:00:00.000Z``."""
     moment = _EPOCH + timedelta(milliseconds=unix_ms)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def spec_of(manifest: Manifest) -> SweepSpec:
+    """Return the spec of `manifest`; where its document is of another form, the text it was loaded from.
+
+    Raises:
+        SpecError: There is neither.
+    """
+    try:
+        return parse_spec_document(manifest.spec)
+    except SpecError:
+        source = manifest.spec_source
+        if source is None or source.toml is None or source.tables:
+            raise
+        return parse_spec(source.toml, name=source.path).spec
+
+
+def layout_of(manifest: Manifest) -> RunsLayout:
+    """Return the columns that the tables of `manifest` have.
+
+    Raises:
+        ManifestError: Its schema lists no parameters.
+    """
+    params = manifest.model.schema.get("params")
+    if not isinstance(params, list):
+        raise ManifestError(f"{MANIFEST}: model.schema.params is not a list of parameters")
+    kinds: dict[str, str] = {}
+    for position, param in enumerate(params):
+        if not isinstance(param, Mapping) or not isinstance(param.get("id"), str):
+            raise ManifestError(f"{MANIFEST}: model.schema.params[{position}] has no id")
+        kinds[param["id"]] = str(param.get("kind"))
+    return RunsLayout(param_kinds=kinds, actions=_actions_of(manifest), reducers=manifest.columns.reducers)
+
+
+def _actions_of(manifest: Manifest) -> tuple[str, ...] | None:
+    try:
+        return tuple(action.label for action in spec_of(manifest).actions)
+    except SpecError:
+        return None

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import msgspec
 
 from henad_web.errors import ManifestError
+from henad_web.output.cells import csv_line
 from henad_web.output.names import LOCK, MANIFEST, PARTIAL, RUNS
-from henad_web.output.numbers import csv_line
 from henad_web.output.records import RecordReader
 from henad_web.output.store import checked_files
 from henad_web.output.table_reading import check_width

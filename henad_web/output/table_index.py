@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from henad_web.explore.columns import LEADING, MEASURED
 from henad_web.explore.outcomes import RunStatus
+from henad_web.output.manifest import layout_of
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.table_reading import Int64s, RunsReader, SeriesReader, SeriesRows
 from henad_web.output.tables import RunsLayout, check_header, series_header
-from henad_web.output.written_spec import layout_of
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec

@@ -22,8 +22,8 @@ from henad_web.explore.columns import (
     SUMMARY_TICKS,
     TIMINGS,
 )
+from henad_web.output.cells import column_texts, csv_field, csv_line, milliseconds_text, number_text
 from henad_web.output.names import RUNS
-from henad_web.output.numbers import column_texts, csv_field, csv_line, milliseconds_text, number_text
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome, Series

@@ -1,12 +1,11 @@
 """The random streams of the package: plain integers in scalar form, whole columns of streams in array form.
 
-`scalar` holds the definitions, `jump` moves a stream ahead without walking it, `streams` walks many streams at once,
-`design` is the generator of designs and searches. Every result is a function of integers alone and the same on every
-little-endian machine. Nothing here knows what a model, a plan or a run is.
+`scalar` holds the definitions, `streams` walks many streams at once and moves one ahead without walking it, `design` is
+the generator of designs and searches. Every result is a function of integers alone and the same on every little-endian
+machine. Nothing here knows what a model, a plan or a run is.
 """
 
 from henad_web.randomness.design import DesignRng, units_of
-from henad_web.randomness.jump import Jump, jump_of
 from henad_web.randomness.scalar import (
     MASK64,
     action_state,
@@ -25,7 +24,15 @@ from henad_web.randomness.scalar import (
     threshold,
     xorshift64,
 )
-from henad_web.randomness.streams import chunk_factors, chunk_seeds, row_words, stream_bits, xorshift64_array
+from henad_web.randomness.streams import (
+    Jump,
+    chunk_factors,
+    chunk_seeds,
+    jump_of,
+    row_words,
+    stream_bits,
+    xorshift64_array,
+)
 
 __all__ = [
     "MASK64",

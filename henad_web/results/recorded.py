@@ -22,10 +22,9 @@ from henad_web.explore.shards import Shard
 from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.schema import Schedule, ScheduledAction, schedule_of
 from henad_web.models import example_models
-from henad_web.output.manifest import Manifest, ManifestStatus
+from henad_web.output.manifest import Manifest, ManifestStatus, layout_of, spec_of
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.record import Counts, non_finite_line
-from henad_web.output.written_spec import layout_of, spec_of
 from henad_web.results.commands import henad_command, models_named
 from henad_web.results.errors import MissingFileError, ModelChangedError
 from henad_web.results.recognition import Opener, ResultFiles

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
-from henad_web.output.cells import cells_for
+from henad_web.output.cells import cells_for, csv_line
 from henad_web.output.names import SUMMARY
-from henad_web.output.numbers import csv_line
 from henad_web.output.record import non_finite_runs
 from henad_web.output.records import RecordReader
 from henad_web.output.summary import summary_table

@@ -24,9 +24,9 @@ from henad_web.explore.outcomes import RunStatus
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import ParamKind
 from henad_web.output.build import files_of_source, model_source
+from henad_web.output.cells import number_text
 from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
-from henad_web.output.numbers import number_text
 from henad_web.output.records import RecordReader
 from henad_web.output.tables import RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng

@@ -16,23 +16,23 @@ from msgspec.structs import replace
 from henad_web.errors import UsageError, counted
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
+from henad_web.output.cells import csv_line
 from henad_web.output.manifest import (
     Manifest,
     ManifestStatus,
     ResultsRecord,
     ShardRecord,
     Timestamps,
+    layout_of,
     rfc3339,
 )
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
-from henad_web.output.numbers import csv_line
 from henad_web.output.record import Counts
 from henad_web.output.records import canonical_records
 from henad_web.output.summary import summary_table
 from henad_web.output.table_index import SeriesCadence, read_indexes
 from henad_web.output.table_rows import rows_at
 from henad_web.output.tables import series_header
-from henad_web.output.written_spec import layout_of
 from henad_web.resume.checks import recorded_shard
 from henad_web.resume.errors import MergeError, MergeReason
 from henad_web.resume.kept_runs import whole_series

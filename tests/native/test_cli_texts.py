@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 import henad_web as hw
+from henad_native.cli.consoles import ExitCode
 from henad_native.cli.display import BarDisplay, LineDisplay, QuietDisplay, choose_display
-from henad_native.cli.exits import ExitCode
 from henad_native.cli.running import exit_code
 from henad_native.cli.summary import summary_table
 from henad_native.cli.texts import duration_text, failure_line, outline_lines, progress_text, written_line

@@ -16,7 +16,7 @@ from scipy.stats import qmc
 
 import henad_web as hw
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
-from henad_web.explore.library_designs import MorrisDesign, SaltelliDesign, SobolDesign
+from henad_web.explore.sampled_designs import MorrisDesign, SaltelliDesign, SobolDesign
 from tests.shared.schemas import ALL, block, column, move, only_problem, plan_of, span, values, vary
 from tests.shared.wide_values import HIGHEST, LOWEST
 from tests.shared.wide_values import SCHEMA as WIDE_SCHEMA

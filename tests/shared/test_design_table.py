@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from henad_web.errors import ParamError, ProblemList
 from henad_web.explore import design_table
-from henad_web.explore.design_table import CsvTextError, csv_record, parse_csv, parse_design_table
+from henad_web.explore.design_table import ColumnReader, CsvTextError, csv_record, parse_csv, parse_design_table
 from henad_web.explore.factors import Target, Targets
-from henad_web.explore.table_columns import ColumnReader
 from henad_web.model.params import Param, boolean, choice, f32, f64, i64, text, u32
 from tests.shared.schemas import plan_of, table
 

@@ -14,10 +14,10 @@ from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.output import table_reading
 from henad_web.output.record import Counts
-from henad_web.output.row_copies import PlanNumbering, copy_rows, copy_series
 from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, index_runs, index_series
 from henad_web.output.table_rows import TableEnds, TableRows, rows_at
 from henad_web.output.tables import RunsLayout, RunsTable, SeriesTable, series_header
+from henad_web.output.writer import PlanNumbering, copy_rows, copy_series
 from henad_web.resume.kept_runs import rows_to_keep, table_ends, whole_series
 from tests.shared.made_results import REDUCERS, STATS, outcome_of, plan_of, series_of
 from tests.shared.toy_models import Toy, entry_of

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from henad_web.output.build import BuildRecord, this_build
-from henad_web.output.manifest import ManifestStatus, RuntimeRecord, SessionRecord
-from henad_web.output.spans import RunSpan, SpanBuilder, ids_in, span_text
+from henad_web.output.manifest import (
+    ManifestStatus,
+    RunSpan,
+    RuntimeRecord,
+    SessionRecord,
+    SpanBuilder,
+    ids_in,
+    span_text,
+)
 from henad_web.resume.provenance import (
     BuildChanged,
     PlatformChanged,

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.folds import ColumnTotals, Fold, fold_of
 from henad_web.explore.measure import MeasurePlan
-from henad_web.explore.reducers import Kind, parse_kind
+from henad_web.explore.reducers import ColumnTotals, Fold, Kind, fold_of, parse_kind
 from henad_web.explore.spec import MeasureSettings, ReducerSpec, RunSettings
 from tests.shared.schemas import plan_of
 

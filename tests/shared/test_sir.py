@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from henad_web.errors import ParamError
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
-from henad_web.models.sir import draw_limit, escape_limits
-from henad_web.models.sir_cells import SirCells
+from henad_web.models.sir import SirCells, draw_limit, escape_limits
 from henad_web.randomness import chunk_factors
 
 ENTRY = example_models()["sir"]

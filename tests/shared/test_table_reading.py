@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.errors import TableDamagedError
-from henad_web.output.numbers import csv_line
+from henad_web.output.cells import csv_line
 from henad_web.output.records import RecordReader, TableRecord, canonical_records
 from henad_web.output.table_reading import RunsBatch, RunsReader
 from henad_web.output.tables import RunsColumns, RunsLayout, RunsTable

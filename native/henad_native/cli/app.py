@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from henad_native.cli import STOPPED_LINE
-from henad_native.cli.errors import BadOption
-from henad_native.cli.exits import ExitCode
+from henad_native.cli.choices import BadOption
+from henad_native.cli.consoles import ExitCode
 from henad_native.cli.importing import import_command
 from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.planning import plan_command

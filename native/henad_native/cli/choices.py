@@ -1,6 +1,6 @@
 """Options that more than one command has, and what they say together.
 
-Owns their names, helps and conflicts. Runs nothing.
+Owns their names, helps and conflicts, and the error of a value that cannot be used. Runs nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import typer
 
 import henad_web as hw
-from henad_native.cli.errors import BadOption
+from henad_web.errors import HenadError
 
 __all__ = [
+    "BadOption",
     "Concurrent",
     "Force",
     "Memory",
@@ -26,6 +27,15 @@ __all__ = [
     "ShardText",
     "given_options",
 ]
+
+
+class BadOption(HenadError):
+    """A value on the command line that cannot be used. Carries the `option` it stood at."""
+
+    def __init__(self, option: str, wrong: str) -> None:
+        self.option = option
+        super().__init__(f"{option}: {wrong}")
+
 
 Concurrent = Annotated[
     str | None, typer.Option("--concurrent", metavar="N|auto", help="Runs at once; else the spec's, else auto.")

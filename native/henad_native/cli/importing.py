@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
-from henad_native.cli.choices import Models
-from henad_native.cli.errors import BadOption
-from henad_native.cli.exits import ExitCode
+from henad_native.cli.choices import BadOption, Models
+from henad_native.cli.consoles import ExitCode
 from henad_native.cli.model_sets import load_models
 from henad_web.importers.imported import ImportedSpec
 from henad_web.importers.importing import ImportOptions, import_spec

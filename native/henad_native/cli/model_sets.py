@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import henad_web as hw
-from henad_native.cli.errors import BadOption
+from henad_native.cli.choices import BadOption
 from henad_web.errors import near_miss
 from henad_web.model.faults import Blame, Phase, fault_of
 

@@ -12,9 +12,8 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
-from henad_native.cli.choices import Concurrent, Memory, Models, ShardText, given_options
+from henad_native.cli.choices import BadOption, Concurrent, Memory, Models, ShardText, given_options
 from henad_native.cli.consoles import message_console, print_line, result_console
-from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.texts import counted, outline_lines, pilot_lines
 from henad_web.explore.measure import MeasurePlan

@@ -8,10 +8,18 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
-from henad_native.cli.choices import Concurrent, Force, Memory, Models, OnFullDisk, Quiet, RetryFailed, given_options
-from henad_native.cli.consoles import message_console, print_line, result_console
-from henad_native.cli.errors import BadOption
-from henad_native.cli.exits import ExitCode
+from henad_native.cli.choices import (
+    BadOption,
+    Concurrent,
+    Force,
+    Memory,
+    Models,
+    OnFullDisk,
+    Quiet,
+    RetryFailed,
+    given_options,
+)
+from henad_native.cli.consoles import ExitCode, message_console, print_line, result_console
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept, told_when_stopped
 from henad_native.cli.texts import merged_line

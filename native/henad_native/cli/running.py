@@ -13,6 +13,7 @@ import typer
 
 import henad_web as hw
 from henad_native.cli.choices import (
+    BadOption,
     Concurrent,
     Force,
     Memory,
@@ -25,10 +26,8 @@ from henad_native.cli.choices import (
     ShardText,
     given_options,
 )
-from henad_native.cli.consoles import message_console, print_line, result_console
+from henad_native.cli.consoles import ExitCode, message_console, print_line, result_console
 from henad_native.cli.display import Display, choose_display
-from henad_native.cli.errors import BadOption
-from henad_native.cli.exits import ExitCode
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line

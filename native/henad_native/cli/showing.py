@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 import henad_web as hw
-from henad_native.cli.choices import Models
+from henad_native.cli.choices import BadOption, Models
 from henad_native.cli.consoles import print_line, result_console
-from henad_native.cli.errors import BadOption
 from henad_native.cli.model_sets import load_models, models_by_name
 from henad_web.explore.spec_schema import spec_schema_text
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from henad_native.cli.exits import ExitCode
+from henad_native.cli.consoles import ExitCode
 
 __all__ = ["OutputStream", "Streams", "standard_streams"]
 
