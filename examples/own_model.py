@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import henad_web as hw
-from henad_web.model.params import Apply, ParamValue
 from henad_web.randomness import initial_state, stream_bits, threshold
 
 
@@ -18,7 +17,7 @@ class Elementary:
 
     parallel_jobs = None
 
-    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+    def __init__(self, params: Mapping[str, hw.ParamValue], seed: int | None) -> None:
         self.tick = 0
         self.population = int(params["cells"])
         self._next = np.array([int(params["rule"]) >> bits & 1 for bits in range(8)], np.uint8)
@@ -50,7 +49,7 @@ class Elementary:
         """Refuse: the model knows no action."""
         return False
 
-    def set_param(self, id: str, value: ParamValue) -> bool:
+    def set_param(self, id: str, value: hw.ParamValue) -> bool:
         """Refuse: every parameter is read at the build."""
         return False
 
@@ -60,9 +59,9 @@ ELEMENTARY = hw.ModelEntry(
     name="Elementary automaton",
     description="A ring of cells that follow one of 256 rules.",
     params=(
-        hw.u32("cells", "Cells", 256, 3, 100_000, apply=Apply.RELOAD),
-        hw.u32("rule", "Rule", 110, 0, 255, apply=Apply.RELOAD),
-        hw.f32("density", "Initial density", 0.5, 0.0, 1.0, apply=Apply.RELOAD),
+        hw.u32("cells", "Cells", 256, 3, 100_000, apply=hw.Apply.RELOAD),
+        hw.u32("rule", "Rule", 110, 0, 255, apply=hw.Apply.RELOAD),
+        hw.f32("density", "Initial density", 0.5, 0.0, 1.0, apply=hw.Apply.RELOAD),
     ),
     stats=(hw.Stat("Ones", (0, 230, 118, 255)),),
     actions=(),

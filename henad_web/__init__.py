@@ -3,11 +3,10 @@
 Everything a user calls is here; `docs/` describes it.
 """
 
-from henad_web.calls import merge, plan_spec, resume_directory, run_spec
+from henad_web.calls import merge, plan_spec, resume_sweep, run_spec
 from henad_web.channel import (
     Failed,
     Finished,
-    OutputNotice,
     OutputPaused,
     Planned,
     RunFinished,
@@ -15,11 +14,9 @@ from henad_web.channel import (
     SweepEvent,
     SweepPhase,
     SweepWarning,
-    WakeFailed,
     Warned,
 )
 from henad_web.errors import (
-    ConcurrencyError,
     HenadError,
     HoldsResultsError,
     LockedError,
@@ -30,27 +27,19 @@ from henad_web.errors import (
     OutputError,
     OutputFullError,
     ParamError,
-    Place,
     PlanError,
     ProbeError,
-    Problem,
     ResultsError,
-    ShardError,
     SpecError,
-    StateValueError,
-    StatsShapeError,
     SweepFailedError,
     SweepInterruptedError,
     TableChangedError,
     TableDamagedError,
-    ThreadStartError,
-    TickError,
     UnknownModelError,
     UsageError,
 )
-from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
-from henad_web.explore.plan import Config, Plan, PlannedBlock
-from henad_web.explore.plan_remarks import PlannedFactor
+from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, StopReason
+from henad_web.explore.plan import Plan
 from henad_web.explore.plan_table import freeze, plan_columns, plan_table
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import (
@@ -72,104 +61,58 @@ from henad_web.explore.spec import (
     SweepSpec,
     ValueLevels,
 )
-from henad_web.explore.spec_file import (
-    LoadedSpec,
-    SpecFormat,
-    SpecSource,
-    load_spec,
-    parse_spec,
-    spec_hash,
-    spec_to_json,
-    spec_to_toml,
-)
-from henad_web.explore.warnings import (
-    ActionAfterEnd,
-    LongSeries,
-    NoTime,
-    RepeatedConfigs,
-    RepeatedLevel,
-    RoundedValue,
-    SparseSamples,
-    StopsAtStart,
-)
+from henad_web.explore.spec_file import LoadedSpec, load_spec, parse_spec, spec_hash, spec_to_json, spec_to_toml
 from henad_web.handle import SweepProgress, SweepRun
+from henad_web.importers.importing import ImportOptions, import_spec
 from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
-from henad_web.model.params import Param, boolean, choice, f32, f64, i64, text, u32
+from henad_web.model.grid import grid_params
+from henad_web.model.params import Apply, Format, Param, ParamValue, boolean, choice, f32, f64, i64, text, u32
 from henad_web.model.schema import Action, ModelSchema, Stat
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.output.masking import masked
-from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
-from henad_web.output.store import DirectoryOutput, MemoryOutput, OutputPlace
+from henad_web.output.record import SweepEnd, SweepRecord
+from henad_web.output.store import DirectoryOutput, MemoryOutput
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.archive import ArchiveLimits
-from henad_web.results.errors import (
-    ArchiveError,
-    DuplicateFileError,
-    MissingColumnError,
-    MissingFileError,
-    ModelChangedError,
-    NeedsExtraError,
-    UnknownRunError,
-)
-from henad_web.results.recorded import ResultStatus, RunSeries
-from henad_web.results.replaying import Replay
-from henad_web.results.runs import RecordedRun, RecordedRuns
-from henad_web.results.series import RecordedSeries
-from henad_web.results.summary import RecordedSummary
-from henad_web.results.verifying import Difference, Verification, VerifyReport, verify_results
+from henad_web.results.errors import ArchiveError, MissingFileError, NeedsExtraError, UnknownRunError
+from henad_web.results.verifying import Verification, verify_results
 from henad_web.resume.errors import MergeError, MergeReason, ResumeError, ResumeReason
-from henad_web.resume.merging import MergeReport, MissingRuns
-from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from henad_web.run.active_runs import ActiveRun
-from henad_web.run.lanes import LaneNotice, RunView
-from henad_web.run.layout import ExecutionLayout, LaneKind, parse_concurrency
+from henad_web.run.lanes import RunView
 from henad_web.run.options import OnFull, SweepRunOptions
 from henad_web.run.outline import SweepOutline
 from henad_web.version import VERSION as __version__
 
 __all__ = [
     "Action",
-    "ActionAfterEnd",
     "ActionSpec",
     "ActiveRun",
     "AllLevels",
+    "Apply",
     "ArchiveError",
     "ArchiveLimits",
     "Backend",
     "BlockSpec",
-    "BuildChanged",
-    "ConcurrencyError",
-    "Config",
-    "Counts",
     "DesignKind",
-    "Difference",
     "DirectoryOutput",
-    "DuplicateFileError",
-    "ExecutionLayout",
     "ExecutionSettings",
     "FactorSpec",
     "Failed",
     "Finished",
+    "Format",
     "HenadError",
     "HoldsResultsError",
-    "LaneKind",
-    "LaneNotice",
+    "ImportOptions",
     "LoadedSpec",
     "LockedError",
-    "LongSeries",
-    "NoTime",
     "ManifestError",
     "MeasureSettings",
     "MemoryOutput",
     "MergeError",
     "MergeReason",
-    "MergeReport",
-    "MissingColumnError",
     "MissingFileError",
-    "MissingRuns",
-    "ModelChangedError",
     "ModelDefinitionError",
     "ModelEntry",
     "ModelMetadata",
@@ -182,86 +125,57 @@ __all__ = [
     "OnFull",
     "OutputError",
     "OutputFullError",
-    "OutputNotice",
     "OutputPaused",
-    "OutputPlace",
     "Param",
     "ParamError",
-    "Place",
+    "ParamValue",
     "Plan",
     "PlanError",
     "Planned",
-    "PlannedBlock",
-    "PlannedFactor",
     "PlannedRun",
-    "PlatformChanged",
     "ProbeError",
-    "Problem",
     "RangeLevels",
-    "RecordedRun",
-    "RecordedRuns",
-    "RecordedSeries",
-    "RecordedSummary",
     "ReducerSpec",
     "RefusedBuild",
-    "Replay",
-    "RepeatedConfigs",
-    "RepeatedLevel",
     "ResultSet",
-    "ResultStatus",
     "ResultsError",
     "ResumeError",
     "ResumeReason",
-    "RoundedValue",
     "RunFinished",
     "RunOrder",
     "RunOutcome",
-    "RunSeries",
     "RunSettings",
     "RunStatus",
     "RunView",
     "SearchBatchTold",
     "SeedScheme",
     "SeedSettings",
-    "Series",
     "Shard",
-    "ShardError",
     "SpecError",
-    "SpecFormat",
-    "SpecSource",
-    "SparseSamples",
     "Stat",
-    "StateValueError",
-    "StatsShapeError",
-    "StopsAtStart",
-    "StopReason",
     "StopExpression",
+    "StopReason",
     "StopSpec",
     "SweepEnd",
     "SweepEvent",
     "SweepFailedError",
     "SweepInterruptedError",
-    "ThreadStartError",
-    "TickError",
     "SweepOutline",
     "SweepPhase",
     "SweepProgress",
     "SweepRecord",
-    "SweepReport",
     "SweepRun",
     "SweepRunOptions",
     "SweepSpec",
     "SweepWarning",
+    "TableChangedError",
     "TableDamagedError",
     "Topology",
-    "TableChangedError",
     "UnknownModelError",
     "UnknownRunError",
     "UsageError",
     "ValueLevels",
     "Verification",
-    "VerifyReport",
-    "WakeFailed",
     "Warned",
     "__version__",
     "boolean",
@@ -270,16 +184,17 @@ __all__ = [
     "f32",
     "f64",
     "freeze",
+    "grid_params",
     "i64",
+    "import_spec",
     "load_spec",
     "masked",
     "merge",
-    "parse_concurrency",
     "parse_spec",
     "plan_columns",
     "plan_spec",
     "plan_table",
-    "resume_directory",
+    "resume_sweep",
     "run_spec",
     "spec_hash",
     "spec_to_json",

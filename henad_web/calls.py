@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from henad_web.output.record import SweepRecord
     from henad_web.run.outline import SweepOutline
 
-__all__ = ["merge", "plan_spec", "resume_directory", "run_spec"]
+__all__ = ["merge", "plan_spec", "resume_sweep", "run_spec"]
 
 
 def run_spec(
@@ -76,7 +76,7 @@ def run_spec(
     return _run_blocking(target, start, options, progress)
 
 
-def resume_directory(
+def resume_sweep(
     entry: ModelEntry,
     path: str | os.PathLike[str],
     *,
@@ -126,8 +126,8 @@ def plan_spec(
     *,
     output: OutputPlace | None = None,
     options: SweepRunOptions | None = None,
-    target: Target | None = None,
     resume: bool = False,
+    target: Target | None = None,
 ) -> SweepOutline:
     """Plan and probe `spec` without running or writing anything, and return the outline a sweep of it would have.
 
@@ -188,9 +188,9 @@ def _checked(output: OutputPlace | None, *, resume: bool) -> OutputPlace:
 def merge(
     inputs: Sequence[str | os.PathLike[str]],
     output_dir: str | os.PathLike[str],
-    progress: Callable[[SweepWarning], None] | None = None,
     *,
-    force: bool = False,
+    options: SweepRunOptions | None = None,
+    progress: Callable[[SweepWarning], None] | None = None,
     target: Target | None = None,
 ) -> MergeReport:
     """Merge shards of one sweep into the folder that the whole sweep would have left.
@@ -200,8 +200,8 @@ def merge(
     Args:
         inputs: Directories of shards, in any order.
         output_dir: An empty or new directory.
+        options: Settings that change no result; of these `force` counts here.
         progress: Called with each warning; the report has them all as well.
-        force: Take over locks that a process on another host did not give back.
         target: The platform, the current one when None.
 
     Raises:
@@ -218,10 +218,11 @@ def merge(
         raise UsageError(f"the inputs of a merge are {whole_text(inputs)}; allowed: a list of folders")
     inputs = [checked_path(path, "an input of a merge") for path in inputs]
     output_dir = checked_path(output_dir, "the folder of a merge")
-    progress, target = _checked_listener(progress), current() if target is None else target
+    target = current() if target is None else target
+    options, progress = given_options(options), _checked_listener(progress)
     directories = needed(target.directories, "a merge of directories")
-    store = directories.open_output(DirectoryOutput(output_dir), force=force)
-    readers = [directories.open_results(path, force=force) for path in inputs]
+    store = directories.open_output(DirectoryOutput(output_dir), force=options.force)
+    readers = [directories.open_results(path, force=options.force) for path in inputs]
     report = merge_shards(readers, store, target.surroundings().author)
     if progress is not None:
         for warning in report.warnings:

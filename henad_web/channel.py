@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -74,6 +74,7 @@ class OutputPaused:
     """
 
     error: str
+    _: KW_ONLY
     looks_again_s: float | None = None
 
     def __str__(self) -> str:

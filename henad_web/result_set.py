@@ -115,7 +115,7 @@ class ResultSet(RecordedResults):
         """
         return frames.to_arrow(self, table)
 
-    def to_parquet(self, path: str | os.PathLike[str], table: str = "runs") -> None:
+    def to_parquet(self, path: str | os.PathLike[str], *, table: str = "runs") -> None:
         """Write a table, ``"runs"`` or ``"series"``, to the Parquet file `path`.
 
         Raises:
@@ -138,9 +138,9 @@ class ResultSet(RecordedResults):
 
 def verify(
     path: str | os.PathLike[str],
+    *,
     runs: int = 5,
     models: ModelsGiven | None = None,
-    *,
     run_ids: Sequence[int] | None = None,
     target: Target | None = None,
 ) -> VerifyReport:

@@ -12,6 +12,7 @@ from study import Study
 from wording import as_sentence, gap_text, opened_text
 
 import henad_web as hw
+from henad_web.explore.outcomes import Series
 from henad_web.results.archive import ArchiveLimits, unpack
 from henad_web.results.recognition import usual_names
 
@@ -86,10 +87,10 @@ def opened_archive(content: bytes, models: hw.ModelSet, *, most_runs: int) -> Re
 
 def _outcome(results: hw.ResultSet, run_id: int) -> hw.RunOutcome:
     row = results.runs.run(run_id)
-    series = hw.Series.empty(len(results.stat_columns))
+    series = Series.empty(len(results.stat_columns))
     if results.has_series:
         recorded = results.series(run_id)
-        series = hw.Series(recorded.ticks, recorded.values)
+        series = Series(recorded.ticks, recorded.values)
     return hw.RunOutcome(
         run=row.run,
         run_key=row.run_key,

@@ -76,7 +76,7 @@ def plan_columns(plan: Plan) -> tuple[str, ...]:
     return (*LEADING, *params, *(f"{ACTION}{action.label}" for action in plan.spec.actions))
 
 
-def plan_table(plan: Plan, runs: Iterable[PlannedRun] | None = None) -> Iterator[tuple[str, ...]]:
+def plan_table(plan: Plan, *, runs: Iterable[PlannedRun] | None = None) -> Iterator[tuple[str, ...]]:
     """Return one row of texts a run, in the order of `runs`; all runs in plan order when None.
 
     Texts are those of runs.csv: numbers as the shortest that read back, options by name.
@@ -117,7 +117,7 @@ def _rows(plan: Plan, runs: Iterable[PlannedRun] | None) -> Iterator[tuple[str, 
 def plan_csv(plan: Plan, runs: Iterable[PlannedRun] | None = None) -> Iterator[str]:
     """Yield the lines of the table as CSV, its header first, each ending in a line feed."""
     yield csv_record(plan_columns(plan))
-    yield from map(csv_record, plan_table(plan, runs))
+    yield from map(csv_record, plan_table(plan, runs=runs))
 
 
 def _values(plan: Plan, config: Config) -> tuple[str, ...]:

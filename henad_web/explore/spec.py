@@ -153,7 +153,7 @@ class SeedScheme(StrEnum):
     INDEPENDENT = "independent"
 
 
-class ValueLevels(_Spec, frozen=True):
+class ValueLevels(_Spec, frozen=True, kw_only=True):
     """Levels listed one by one, in order; a single value, also a text, is one level."""
 
     values: tuple[SpecValue, ...]
@@ -165,7 +165,7 @@ class ValueLevels(_Spec, frozen=True):
         _Spec.__post_init__(self)
 
 
-class RangeLevels(_Spec, frozen=True):
+class RangeLevels(_Spec, frozen=True, kw_only=True):
     """Levels from `min` to `max`, both included, `step` apart.
 
     `step` None leaves it to the design or the kind: 1 for whole numbers, the whole domain in a sampled design.
@@ -176,14 +176,14 @@ class RangeLevels(_Spec, frozen=True):
     step: float | int | None = None
 
 
-class AllLevels(_Spec, frozen=True):
+class AllLevels(_Spec, frozen=True, kw_only=True):
     """Every option of a choice, or false then true of a bool."""
 
 
 LevelSpec = ValueLevels | RangeLevels | AllLevels
 
 
-class FactorSpec(_Spec, frozen=True):
+class FactorSpec(_Spec, frozen=True, kw_only=True):
     """One thing that varies: exactly one of `param` (a parameter id) and `action` (an action's name) is set."""
 
     levels: ValueLevels | RangeLevels | AllLevels
@@ -191,7 +191,7 @@ class FactorSpec(_Spec, frozen=True):
     action: str | None = None
 
 
-class BlockSpec(_Spec, frozen=True):
+class BlockSpec(_Spec, frozen=True, kw_only=True):
     """One design over some factors.
 
     Attributes:
@@ -228,7 +228,7 @@ class BlockSpec(_Spec, frozen=True):
         self._make_word("design", DesignKind)
 
 
-class StopSpec(_Spec, frozen=True):
+class StopSpec(_Spec, frozen=True, kw_only=True):
     """A condition that ends a run at a sample: ``COLUMN CMP NUMBER``, not before `min_tick`."""
 
     path = ("run", "stop")
@@ -239,7 +239,7 @@ class StopSpec(_Spec, frozen=True):
     min_tick: int = 0
 
 
-class StopExpression(_Spec, frozen=True):
+class StopExpression(_Spec, frozen=True, kw_only=True):
     """A condition of several comparisons that ends a run at a sample, not before `min_tick`.
 
     Attributes:
@@ -254,7 +254,7 @@ class StopExpression(_Spec, frozen=True):
     min_tick: int = 0
 
 
-class RunSettings(_Spec, frozen=True):
+class RunSettings(_Spec, frozen=True, kw_only=True):
     """Length, number and order of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds.
 
     `order` changes no result and no file of a finished sweep: it enters no hash. A `stop` that ends in a comparator and
@@ -288,14 +288,14 @@ class RunSettings(_Spec, frozen=True):
             structs.force_setattr(self, "stop", stop)
 
 
-class ReducerSpec(_Spec, frozen=True):
+class ReducerSpec(_Spec, frozen=True, kw_only=True):
     """One reducer of one stat column; `kind` in its canonical text, such as ``max`` or ``first<=10``."""
 
     column: str
     kind: str
 
 
-class MeasureSettings(_Spec, frozen=True):
+class MeasureSettings(_Spec, frozen=True, kw_only=True):
     """When a run is sampled and what is kept. Cadences in ticks; `series_every` 0 keeps no series.
 
     `series_every` None means `stats_every`; a spec read from a file has it resolved.
@@ -318,7 +318,7 @@ SCHEME_BESIDE_LIST = "a list of seeds is a scheme of its own"
 """What is wrong with a list of seeds and a scheme together."""
 
 
-class SeedSettings(_Spec, frozen=True):
+class SeedSettings(_Spec, frozen=True, kw_only=True):
     """Where seeds come from.
 
     Attributes:
@@ -348,7 +348,7 @@ class SeedSettings(_Spec, frozen=True):
             raise SpecError([Problem(place=place, wrong=SCHEME_BESIDE_LIST, came=f"'{self.scheme}'", hint=hint)])
 
 
-class ActionSpec(_Spec, frozen=True):
+class ActionSpec(_Spec, frozen=True, kw_only=True):
     """A scheduled intervention: action `id` fired at `tick`; factors call it `name`, or its id when None."""
 
     id: str
@@ -361,7 +361,7 @@ class ActionSpec(_Spec, frozen=True):
         return self.id if self.name is None else self.name
 
 
-class ExecutionSettings(_Spec, frozen=True):
+class ExecutionSettings(_Spec, frozen=True, kw_only=True):
     """Speed only; enters no hash and no result. Budgets in bytes."""
 
     concurrent: int | str = "auto"
@@ -369,7 +369,7 @@ class ExecutionSettings(_Spec, frozen=True):
     gpu_memory: int | None = None
 
 
-class SweepSpec(_Spec, frozen=True):
+class SweepSpec(_Spec, frozen=True, kw_only=True):
     """A whole study.
 
     Attributes:

@@ -106,12 +106,12 @@ Document: TypeAlias = dict[str, object]
 """A table by key, of JSON builtins."""
 
 
-def spec_to_toml(spec: SweepSpec | LoadedSpec, execution: ExecutionSettings | None = None) -> str:
+def spec_to_toml(spec: SweepSpec | LoadedSpec, *, execution: ExecutionSettings | None = None) -> str:
     """Return the text of a spec file that says `spec`; `execution` is written where it is not the default."""
     return toml_text(spec_document(spec_of(spec), execution))
 
 
-def spec_to_json(spec: SweepSpec | LoadedSpec, execution: ExecutionSettings | None = None) -> str:
+def spec_to_json(spec: SweepSpec | LoadedSpec, *, execution: ExecutionSettings | None = None) -> str:
     """Return the JSON text of a spec file that says `spec`; `execution` is written where it is not the default.
 
     Seeds and values beyond 2^53 are texts of digits, which every reader keeps; a parameter reads them as numbers.

@@ -247,7 +247,7 @@ def _parse(
         spec=parsed.spec,
         source=SpecSource(
             path=path,
-            toml=text if is_kept_as_it_is else spec_to_toml(parsed.spec, parsed.execution),
+            toml=text if is_kept_as_it_is else spec_to_toml(parsed.spec, execution=parsed.execution),
             tables=() if tables is None else tuple(tables.sources),
         ),
         execution=parsed.execution,

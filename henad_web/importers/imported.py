@@ -50,7 +50,7 @@ class ImportedSpec:
         """Return the text of a spec file, with the origin and the notes as comments at its top."""
         head = [_one_line(f"Imported from {self.origin}.")]
         lines = [*_comments(head), *(line for note in self.notes for line in _comments([note], bullet="- "))]
-        return "".join(f"{line}\n" for line in lines) + spec_to_toml(self.spec, self.execution)
+        return "".join(f"{line}\n" for line in lines) + spec_to_toml(self.spec, execution=self.execution)
 
 
 def _one_line(text: str) -> str:

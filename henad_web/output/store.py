@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -51,6 +51,7 @@ class DirectoryOutput:
     """
 
     path: str | os.PathLike[str]
+    _: KW_ONLY
     overwrite: bool = False
 
     def __post_init__(self) -> None:

@@ -260,7 +260,7 @@ class RecordedResults:
             self._kept[run_id] = series
         return series
 
-    def read_run_series(self, run_ids: Iterable[int], budget: int | None = None) -> RunSeries:
+    def read_run_series(self, run_ids: Iterable[int], *, budget: int | None = None) -> RunSeries:
         """Return the series of `run_ids` in the order of the file, as far as `budget` bytes go.
 
         The run where the budget runs out is dropped, and so is every later one.

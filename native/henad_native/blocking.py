@@ -75,7 +75,7 @@ def _kept_text(record: SweepRecord) -> str:
     if report.end == SweepEnd.COMPLETE:
         return f"all of its {rows} runs were written to {place} by then"
     command = henad_command("resume", place, models=models_named(record.manifest))
-    how = f"go on with hw.resume_directory(entry, {place!r}) or `{command}`"
+    how = f"go on with hw.resume_sweep(entry, {place!r}) or `{command}`"
     return f"{rows} of {asked} are kept in {place}; {how}"
 
 

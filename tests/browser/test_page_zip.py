@@ -71,7 +71,7 @@ def test_a_sweep_aborted_in_the_page_is_finished_by_native_python_to_the_same_by
     before = hw.ResultSet.open(folder)
     assert 1 <= len(before.runs) < 4
     assert before.manifest.runtime.target == "browser"
-    hw.resume_directory(before.entry, folder)
+    hw.resume_sweep(before.entry, folder)
     done = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
     assert hw.masked(done) == hw.masked(native_files(SMALL_LIFE.replace("steps = 40", "steps = 4000")))
     assert len(hw.ResultSet.open(folder).manifest.sessions) == 2

@@ -163,9 +163,9 @@ class Fuzzer:
             ),
         )
         others = [self._folders["shard 1"]] if name == "shard 0" else []
-        yield "merge", lambda: hw.merge([folder, *others], place / "merged", force=True)
         more = with_run(spec, replicates=3) if draw.random() < 0.3 else None
         options = hw.SweepRunOptions(retry_failed=draw.random() < 0.5, force=True)
+        yield "merge", lambda: hw.merge([folder, *others], place / "merged", options=options)
         yield (
             "resume",
             lambda: _pumped(hw.SweepRun.resume_directory(entry, folder, options, spec=more, target=target)),

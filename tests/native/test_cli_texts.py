@@ -8,7 +8,6 @@ import io
 import pytest
 from rich.console import Console
 
-import henad_web as hw
 from henad_native.cli.consoles import ExitCode
 from henad_native.cli.display import BarDisplay, LineDisplay, QuietDisplay, choose_display
 from henad_native.cli.running import exit_code
@@ -17,11 +16,13 @@ from henad_native.cli.texts import duration_text, failure_line, outline_lines, p
 from henad_web.channel import SweepPhase
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
 from henad_web.explore.plan import PlannedBlock
+from henad_web.explore.plan_remarks import PlannedFactor
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import DesignKind
 from henad_web.handle import SweepProgress
 from henad_web.model.entry import Backend
 from henad_web.output.record import Counts, SweepEnd, SweepReport
+from henad_web.resume.merging import MissingRuns
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.layout import ExecutionLayout, LaneKind
 from henad_web.run.outline import SweepOutline
@@ -128,11 +129,11 @@ def test_one_run_is_not_several() -> None:
     one = outline(configs=1, replicates=1, runs=1)
     assert next(outline_lines("An epidemic", one)) == "sweep of An epidemic (sir): 1 config x 1 replicate = 1 run"
     assert repr(one).startswith("<SweepOutline of 'sir': 1 run, ")
-    assert str(hw.MissingRuns(1, (3,))) == "1 run of the plan is missing: 3; resume the merged folder to run it"
+    assert str(MissingRuns(1, (3,))) == "1 run of the plan is missing: 3; resume the merged folder to run it"
 
 
 def test_an_outline_of_a_sampled_design_names_its_seed() -> None:
-    factors = (hw.PlannedFactor("rate", "0, 0.3, 0.6, 0.9"), hw.PlannedFactor("action.seed", "1 to 9"))
+    factors = (PlannedFactor("rate", "0, 0.3, 0.6, 0.9"), PlannedFactor("action.seed", "1 to 9"))
     block = PlannedBlock(design=DesignKind.LHS, first_config=0, config_count=1, design_seed=5, factors=factors)
     lines = list(outline_lines("An epidemic", outline(blocks=(block,))))
     assert lines[1:4] == [

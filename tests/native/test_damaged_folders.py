@@ -216,7 +216,7 @@ def test_a_path_with_half_of_a_surrogate_pair_is_refused_in_words(tmp_path: Path
     for call in (
         lambda: hw.merge([odd], tmp_path / "merged"),
         lambda: hw.merge([six], odd),
-        lambda: hw.resume_directory(SIR, odd),
+        lambda: hw.resume_sweep(SIR, odd),
         lambda: hw.run_spec(SIR, SMALL_SIR, options=hw.SweepRunOptions(reuse=odd)),
         lambda: hw.run_spec(SIR, SMALL_SIR, output=hw.DirectoryOutput(odd)),
     ):

@@ -46,7 +46,7 @@ def test_pandas_series_are_long_with_the_run_beside_each_sample(results: hw.Resu
 def test_arrow_and_parquet_carry_types_units_and_provenance(results: hw.ResultSet, tmp_path: Path) -> None:
     for table, rows in (("runs", 4), ("series", 20)):
         path = tmp_path / f"{table}.parquet"
-        results.to_parquet(path, table)
+        results.to_parquet(path, table=table)
         read = pyarrow.parquet.read_table(path)
         assert read.num_rows == rows
         assert read.equals(results.to_arrow(table))
@@ -125,7 +125,7 @@ def test_names_that_need_quotes_are_columns_of_every_frame(tmp_path: Path) -> No
     stats = ["Infected, total", 'the "rest"', "two\nlines"]
     assert list(odd.series_frame().columns) == ["run_id", "config_id", "rep", "tick", *stats]
     assert set(odd.to_pandas()["kind"]) == set(OPTIONS)
-    odd.to_parquet(tmp_path / "series.parquet", "series")
+    odd.to_parquet(tmp_path / "series.parquet", table="series")
     assert odd.to_arrow("series").column_names[4:] == stats
     data = odd.to_xarray()
     assert data["Infected, total"].sel(tick=4).values.tolist() == [[4.5, 4.5]] * 4

@@ -95,7 +95,7 @@ def test_it_looks_again_every_few_seconds_and_not_before(tmp_path: Path) -> None
     room = RoomWatch(run, clock=lambda: now[0])  # type: ignore[arg-type]
     full = hw.Warned(hw.OutputPaused("it is full"))
     (first,) = room.told(full)
-    assert first == hw.Warned(hw.OutputPaused("it is full", LOOK_AGAIN_S))
+    assert first == hw.Warned(hw.OutputPaused("it is full", looks_again_s=LOOK_AGAIN_S))
     for repeat in range(1, 4):
         now[0] += LOOK_AGAIN_S - 0.001
         room.look()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
+from henad_web.output.record import Counts
 from tests.native.folders import TARGET, TOY
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -53,5 +54,5 @@ def test_a_hundred_thousand_runs_stay_within_twenty_megabytes(fast_path: Path) -
     run = hw.SweepRun.start(TOY, spec, hw.DirectoryOutput(fast_path / "results"), target=TARGET)
     growth, last = drain(run)
     assert isinstance(last, hw.Finished), last
-    assert last.record.report.counts == hw.Counts(rows=RUNS, ok=RUNS)
+    assert last.record.report.counts == Counts(rows=RUNS, ok=RUNS)
     assert growth < GROWTH_BYTES

@@ -12,6 +12,7 @@ import pytest
 
 import henad_web as hw
 from henad_web.output.manifest import ManifestStatus
+from henad_web.resume.merging import MissingRuns
 from tests.native.folders import (
     DIVIDES,
     SIR,
@@ -78,9 +79,9 @@ def test_merging_in_any_order_gives_the_whole(nine: Path, tmp_path: Path, order:
 
 def test_missing_shards_are_warned_of_and_can_be_run(nine: Path, tmp_path: Path) -> None:
     told: list[object] = []
-    report = hw.merge([nine / "0", nine / "2"], tmp_path / "merged", told.append)
+    report = hw.merge([nine / "0", nine / "2"], tmp_path / "merged", progress=told.append)
     assert (report.counts.rows, report.missing, report.first_missing) == (6, 3, (1, 4, 7))
-    assert told == list(report.warnings) == [hw.MissingRuns(3, (1, 4, 7))]
+    assert told == list(report.warnings) == [MissingRuns(3, (1, 4, 7))]
     assert str(told[0]) == "3 runs of the plan are missing: 1, 4, 7; resume the merged folder to run them"
     assert manifest_of(tmp_path / "merged").status is ManifestStatus.INCOMPLETE
     assert ran_ids(resume(SIR, tmp_path / "merged")) == [1, 4, 7]

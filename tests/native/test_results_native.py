@@ -89,5 +89,5 @@ def test_verify_reads_a_zip_and_refuses_what_is_not_there(tmp_path: Path, capsys
 
 def test_the_library_verifies_the_same_runs_each_time(tmp_path: Path) -> None:
     folder = written(tmp_path / "results")
-    assert hw.verify(folder, runs=2) == hw.verify(str(folder), 2)
+    assert hw.verify(folder, runs=2) == hw.verify(str(folder), runs=2)
     assert len(hw.verify(folder, runs=2).run_ids) == 2

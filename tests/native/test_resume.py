@@ -95,12 +95,12 @@ def test_an_aborted_sweep_goes_on(whole: Path, tmp_path: Path) -> None:
 def test_a_blocking_resume_starts_what_is_not_there_and_goes_on_with_what_is(whole: Path, tmp_path: Path) -> None:
     output = hw.DirectoryOutput(tmp_path / "results")
     with pytest.raises(hw.ResumeError, match=r"no manifest\.json; start the sweep into a new folder instead") as caught:
-        hw.resume_directory(SIR, _made(tmp_path / "results"))
+        hw.resume_sweep(SIR, _made(tmp_path / "results"))
     assert caught.value.reason is hw.ResumeReason.NO_RESULTS
     for ran in (6, 0):
         record = hw.run_spec(SIR, SMALL_SIR, output=output, resume=True)
         assert (record.report.outline.pending, record.report.counts.rows) == (ran, 6)
-    assert hw.resume_directory(SIR, tmp_path / "results").report.outline.skipped == 6
+    assert hw.resume_sweep(SIR, tmp_path / "results").report.outline.skipped == 6
     assert masked_in(tmp_path / "results") == masked_in(whole)
     with pytest.raises(hw.HoldsResultsError):
         hw.run_spec(SIR, SMALL_SIR, output=output)

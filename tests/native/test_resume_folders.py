@@ -81,7 +81,7 @@ def test_a_lock_of_another_host_is_taken_over_only_by_force(tmp_path: Path) -> N
     leave_behind(_made(tmp_path / "merged"), host="elsewhere")
     before = hash_of(tmp_path)
     attempts: list[Callable[[bool], object]] = [
-        lambda force: hw.merge([tmp_path / "results"], tmp_path / "merged", force=force),
+        lambda force: hw.merge([tmp_path / "results"], tmp_path / "merged", options=hw.SweepRunOptions(force=force)),
         lambda force: ran_ids(resume(TOY, tmp_path / "results", force=force)),
         lambda force: sweep(TOY, SPEC, _left(tmp_path / "new"), force=force),
     ]

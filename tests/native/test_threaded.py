@@ -19,7 +19,9 @@ import pytest
 import henad_web as hw
 from henad_native.blocking import STOPPED_AT_ONCE
 from henad_native.threaded import ThreadedRunner
+from henad_web.errors import ThreadStartError
 from henad_web.model.params import ParamValue
+from henad_web.output.record import Counts
 from henad_web.targets import PumpedTarget, current
 from tests.native.cli_models import TOYS
 from tests.shared.hosts import Host
@@ -136,7 +138,7 @@ def test_failing_runs_leave_a_complete_folder(tmp_path: Path) -> None:
     factor = hw.FactorSpec(param="value", levels=hw.ValueLevels(values=(1, 0)))
     spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4), blocks=(hw.BlockSpec(factors=(factor,)),))
     record = hw.run_spec(entry_of(Divides), spec, output=hw.DirectoryOutput(tmp_path))
-    assert record.report.counts == hw.Counts(rows=2, ok=1, failed=1)
+    assert record.report.counts == Counts(rows=2, ok=1, failed=1)
     assert record.manifest is not None
     assert record.manifest.status == "complete"
     assert "ZeroDivisionError at toy_models.py" in (tmp_path / "runs.csv").read_text()
@@ -168,7 +170,7 @@ def test_a_thread_that_cannot_be_started_is_an_error_of_its_own(
     monkeypatch.setattr("atexit.register", registered.append)
     monkeypatch.setattr("atexit.unregister", registered.remove)
     monkeypatch.setattr(threading.Thread, "start", start)
-    with pytest.raises(hw.ThreadStartError, match="cannot start the sweep's thread: can't start new thread"):
+    with pytest.raises(ThreadStartError, match="cannot start the sweep's thread: can't start new thread"):
         hw.SweepRun.start(entry, spec, hw.DirectoryOutput(tmp_path / "out"))
     assert registered == [], "nothing is left to be joined at exit"
     assert not (tmp_path / "out").exists()
@@ -242,7 +244,7 @@ hw.run_spec(entry, spec, output=hw.DirectoryOutput(sys.argv[1]), progress=listen
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     out = str(tmp_path / "out")
-    how = f"go on with hw.resume_directory(entry, {out!r}) or `henad resume {out}`"
+    how = f"go on with hw.resume_sweep(entry, {out!r}) or `henad resume {out}`"
     assert f"SweepInterruptedError: the sweep was interrupted; 0 of 1 run are kept in {out}; {how}" in errors
     assert '"status": "aborted"' in (tmp_path / "out" / "manifest.json").read_text()
     assert (tmp_path / "out" / "summary.csv").exists()

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 import henad_web as hw
+from henad_web.errors import StatsShapeError
 from henad_web.model.params import ParamValue
 from henad_web.results.verifying import verify_results
 from tests.native.folders import TARGET
@@ -113,7 +114,7 @@ ERRORS: list[Callable[[random.Random], BaseException]] = [
         )
     ),
     lambda chance: ExceptionGroup("many", [ValueError(chance.choice(TEXTS)), ExceptionGroup("more", [KeyError()])]),
-    lambda chance: hw.StatsShapeError(3, expected=("A",), came=(chance.choice(TEXTS),)),
+    lambda chance: StatsShapeError(3, expected=("A",), came=(chance.choice(TEXTS),)),
     lambda chance: type(chance.choice(["Odd name\n,", "Ä" * 999, "a b"]), (Exception,), {})(chance.choice(TEXTS)),
     lambda chance: _circular(),
     lambda chance: UnicodeDecodeError("utf-8", b"\xff", 0, 1, chance.choice(TEXTS)),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import henad_web as hw
+from henad_web.output.store import OutputPlace
 from henad_web.targets import PumpedTarget, Target
 
 FRAME_S = 1 / 60
@@ -39,7 +40,7 @@ class Host:
         self._runs: list[hw.SweepRun] = []
 
     def start(
-        self, entry: hw.ModelEntry, spec: hw.SweepSpec, output: hw.OutputPlace | None = None, **options: Any
+        self, entry: hw.ModelEntry, spec: hw.SweepSpec, output: OutputPlace | None = None, **options: Any
     ) -> hw.SweepRun:
         run = hw.SweepRun.start(entry, spec, output, hw.SweepRunOptions(**options), target=self.target)
         self._runs.append(run)

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 import henad_web as hw
+from henad_web.channel import WakeFailed
 from henad_web.model.params import ParamValue
+from henad_web.output.record import Counts
+from henad_web.run.layout import ExecutionLayout
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Divides, Toy, entry_of, toy_spec
 
@@ -41,7 +44,7 @@ def test_the_record_tells_what_the_events_told(host: Host, models: hw.ModelSet, 
     assert record.files is not None
     assert list(record.files) == ["runs.csv", "series.csv", "summary.csv", "manifest.json"]
     assert record.files["runs.csv"].count(b"\n") == 7
-    assert record.report.counts == hw.Counts(rows=6, ok=6)
+    assert record.report.counts == Counts(rows=6, ok=6)
     assert record.report.output_dir is None
     keys = [event.outcome.run_key for event in events if isinstance(event, hw.RunFinished)]
     assert keys == [run.plan.run_key(planned) for planned in run.plan.runs()]
@@ -182,7 +185,7 @@ def test_a_failing_run_is_a_row_and_the_sweep_goes_on(host: Host) -> None:
     last = events[-1]
     assert isinstance(last, hw.Finished)
     assert last.record.report.end is hw.SweepEnd.COMPLETE
-    assert last.record.report.counts == hw.Counts(rows=6, ok=4, failed=2)
+    assert last.record.report.counts == Counts(rows=6, ok=4, failed=2)
     assert run.progress().runs_failed == 2
     files = last.record.files
     assert files is not None
@@ -266,7 +269,7 @@ def test_a_wake_callback_that_steps_or_closes_is_refused_and_dropped(host: Host,
     handles[0].abort()
     events = host.drain(handles[0])
     warned = [event.warning for event in events if isinstance(event, hw.Warned)]
-    assert [type(warning) for warning in warned] == [hw.WakeFailed]
+    assert [type(warning) for warning in warned] == [WakeFailed]
     assert f"{call}() was called from inside a wake callback" in str(warned[0])
     assert len(calls) == 1, "it is called no more"
     assert isinstance(events[-1], hw.Finished)
@@ -371,7 +374,7 @@ def test_a_dry_run_tells_the_outline_and_runs_nothing(host: Host, models: hw.Mod
     assert outline.dry_run
     assert (outline.configs, outline.replicates, outline.runs, outline.pending) == (3, 2, 6, 6)
     assert outline.series_rows == 6 * 6
-    assert outline.layout == hw.ExecutionLayout(cpu_lanes=1, threads_per_lane=1)
+    assert outline.layout == ExecutionLayout(cpu_lanes=1, threads_per_lane=1)
 
 
 def ticks(run: hw.SweepRun) -> int:

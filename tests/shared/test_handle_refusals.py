@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import henad_web as hw
+from henad_web.explore.warnings import ActionAfterEnd, LongSeries
 from henad_web.model.entry import Backend
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Logs, Toy, entry_of, toy_spec
@@ -58,7 +59,7 @@ IN_PIECES = "use SweepRun.start and update, or `async for` its events"
         ),
         ("a merge of directories", ELSEWHERE, lambda host: hw.merge(["0", "1"], "whole", target=host.target)),
         ("a blocking run", IN_PIECES, lambda host: hw.run_spec(TOY, toy_spec(1), target=host.target)),
-        ("a blocking run", IN_PIECES, lambda host: hw.resume_directory(TOY, "results", target=host.target)),
+        ("a blocking run", IN_PIECES, lambda host: hw.resume_sweep(TOY, "results", target=host.target)),
         (
             "a blocking verification",
             "use Verification(results) and its advance",
@@ -110,7 +111,7 @@ def test_warnings_come_after_the_outline(host: Host) -> None:
     assert isinstance(events[0], hw.Planned)
     assert isinstance(events[1], hw.Warned)
     warning = events[1].warning
-    assert isinstance(warning, hw.ActionAfterEnd)
+    assert isinstance(warning, ActionAfterEnd)
     assert (warning.name, warning.latest_tick, warning.last_tick, warning.config_count) == ("mark", 90, 10, 2)
 
 
@@ -118,7 +119,7 @@ def test_warnings_come_after_the_outline(host: Host) -> None:
 def test_a_series_longer_than_a_spreadsheet_is_told(host: Host, steps: int, warned: bool) -> None:
     spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=steps, replicates=2))
     outline = hw.plan_spec(entry_of(Toy), spec, target=host.target)
-    assert [type(warning) for warning in outline.warnings] == [hw.LongSeries] * warned
+    assert [type(warning) for warning in outline.warnings] == [LongSeries] * warned
     assert outline.series_rows == 2 * (steps + 1)
 
 

@@ -12,7 +12,9 @@ import henad_web as hw
 from henad_web.explore import plan_remarks
 from henad_web.explore.levels import SteppedLevels
 from henad_web.explore.plan import Plan
+from henad_web.explore.plan_remarks import PlannedFactor
 from henad_web.explore.spec import BlockSpec, FactorSpec, RunSettings
+from henad_web.explore.warnings import RepeatedConfigs, RepeatedLevel
 from henad_web.model.params import f32, text
 from tests.shared import wide_values
 from tests.shared.schemas import ALL, PULSE, SCHEMA, block, move, plan_of, span, table, values, vary
@@ -41,7 +43,7 @@ def test_a_plan_says_what_each_factor_takes(factor: FactorSpec, design: str, wor
     """A range from 0 to 1 by 0.3 ends at 0.9, and that is seen before anything runs."""
     planned = plan_of(block(factor, design=design, samples=3 if design in ("lhs", "random") else None)).blocks[0]
     name = factor.param or f"action.{factor.action}"
-    assert planned.factors == (hw.PlannedFactor(name, words),)
+    assert planned.factors == (PlannedFactor(name, words),)
 
 
 def test_a_table_says_itself_what_varies() -> None:
@@ -55,8 +57,8 @@ def test_a_level_that_stands_twice_is_told_with_its_block_and_factor(design: str
         block(vary("size", values(1, 2))),
         block(vary("rate", values(0.1, 0.3, 0.1, 0.10000000001, 0.3)), design=design, samples=samples),
     )
-    (warning,) = [found for found in plan_of(*blocks).warnings() if isinstance(found, hw.RepeatedLevel)]
-    assert warning == hw.RepeatedLevel(block=1, factor="rate", value="0.1", times=3, more=1)
+    (warning,) = [found for found in plan_of(*blocks).warnings() if isinstance(found, RepeatedLevel)]
+    assert warning == RepeatedLevel(block=1, factor="rate", value="0.1", times=3, more=1)
     assert str(warning) == (
         "block 1: 'rate' has the level 0.1 3 times, and its configs are made as often; 1 more level does so, too"
     )
@@ -84,7 +86,7 @@ def test_steps_narrower_than_single_precision_make_one_level_of_two() -> None:
     )
     plan = Plan.of(hw.SweepSpec(model="study", blocks=(wide,)), schema)
     (warning,) = plan.warnings()
-    assert isinstance(warning, hw.RepeatedLevel)
+    assert isinstance(warning, RepeatedLevel)
     levels = [config.params[0] for config in plan.configs]
     assert (warning.value, warning.times) == ("16777214", levels.count(16777214.0))
     assert warning.more + 1 == sum(levels.count(level) > 1 for level in set(levels)) > 1
@@ -98,7 +100,7 @@ def test_steps_narrower_than_double_precision_do_so_too() -> None:
     levels = "min = 1e17, max = 100000000000000060, step = 1"
     plan = wide_values.plan_of(f'[[block]]\nfactors = [{{ param = "level", range = {{ {levels} }} }}]')
     (warning,) = plan.warnings()
-    assert isinstance(warning, hw.RepeatedLevel)
+    assert isinstance(warning, RepeatedLevel)
     found = wide_values.column(plan, "level")
     assert (warning.value, warning.times) == ("100000000000000000", found.count(1e17))
     assert warning.more + 1 == sum(found.count(level) > 1 for level in set(found)) > 1
@@ -121,13 +123,13 @@ def test_of_a_long_range_only_the_levels_nearest_to_each_other_are_compared(ends
     with mock.patch.object(SteppedLevels, "__getitem__", level):
         (warning,) = plan.warnings()
     assert len(looked_at) < plan_remarks._MOST_COMPARED + 9
-    assert isinstance(warning, hw.RepeatedLevel)
+    assert isinstance(warning, RepeatedLevel)
     assert (warning.times, warning.is_least) == (times, True)
     assert "; at least " in str(warning)
 
 
-def repeats(*blocks: BlockSpec) -> list[hw.RepeatedConfigs]:
-    return [found for found in plan_of(*blocks).warnings() if isinstance(found, hw.RepeatedConfigs)]
+def repeats(*blocks: BlockSpec) -> list[RepeatedConfigs]:
+    return [found for found in plan_of(*blocks).warnings() if isinstance(found, RepeatedConfigs)]
 
 
 def counted(plan: Plan) -> int:

@@ -32,7 +32,7 @@ def test_the_table_has_a_row_a_run_in_plan_order() -> None:
     assert [(row[0], row[1], row[3]) for row in rows] == [
         (str(run.run_id), str(run.config_id), str(run.rep)) for run in plan.runs()
     ]
-    assert list(hw.plan_table(plan, islice(plan.runs(), 2))) == rows[:2]
+    assert list(hw.plan_table(plan, runs=islice(plan.runs(), 2))) == rows[:2]
 
 
 def test_the_table_agrees_with_runs_csv(small_sir: hw.SweepSpec, models: hw.ModelSet, host: Host) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import henad_web as hw
 from henad_web.explore.spec import RunSettings
+from henad_web.explore.warnings import ActionAfterEnd
 from tests.shared.hosts import Host
 from tests.shared.schemas import block, move, plan_of, span, values, vary
 
@@ -54,4 +55,4 @@ def test_a_hypercube_over_ticks_runs_each_of_them_once_a_replicate() -> None:
     ticks = Counter(plan.configs[run.config_id].action_ticks[0] for run in plan.runs())
     assert ticks == dict.fromkeys((5, 12, 20, 28, 35, 43), 2)
     plan = plan_of(block(move("pulse", values(10, 41, 90))), run=RunSettings(steps=40))
-    assert plan.warnings() == (hw.ActionAfterEnd("pulse", latest_tick=90, last_tick=40, config_count=2),)
+    assert plan.warnings() == (ActionAfterEnd("pulse", latest_tick=90, last_tick=40, config_count=2),)

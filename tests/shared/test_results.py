@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import henad_web as hw
+from henad_web.results.errors import DuplicateFileError, ModelChangedError
 from henad_web.results.verifying import verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
@@ -115,7 +116,7 @@ def test_files_are_known_by_content_whatever_their_names(files: dict[str, bytes]
 
 
 def test_two_tables_of_runs_are_refused_by_name(files: dict[str, bytes]) -> None:
-    with pytest.raises(hw.DuplicateFileError, match=r"more than one file is a runs\.csv: runs\.csv, copy") as caught:
+    with pytest.raises(DuplicateFileError, match=r"more than one file is a runs\.csv: runs\.csv, copy") as caught:
         hw.ResultSet.from_files({**files, "copy": files["runs.csv"]})
     assert (caught.value.part, caught.value.names) == ("runs.csv", ("runs.csv", "copy"))
 
@@ -250,7 +251,7 @@ def test_series_are_kept_run_by_run_while_the_budget_lasts(
 
 def test_reading_some_series_drops_what_the_budget_does_not_reach(files: dict[str, bytes]) -> None:
     results = hw.ResultSet.from_files(files, series_budget=0)
-    found = results.read_run_series({4, 1, 2}, 2 * RUN_BYTES)
+    found = results.read_run_series({4, 1, 2}, budget=2 * RUN_BYTES)
     assert sorted(found.held) == [1, 2]
     assert found.dropped == (4,)
     assert found.held[2].values.tolist() == results.series(2).values.tolist()
@@ -317,7 +318,7 @@ def test_a_directory_opens_from_its_path_and_prefers_the_usual_names(files: dict
     assert len(results.runs) == 6
     assert results.ignored == ("runs (copy).csv",)
     (tmp_path / "runs.csv").rename(tmp_path / "rows.csv")
-    with pytest.raises(hw.DuplicateFileError):
+    with pytest.raises(DuplicateFileError):
         hw.ResultSet.open(tmp_path)
 
 
@@ -355,7 +356,7 @@ def test_a_model_that_changed_or_is_unknown_is_refused_with_its_name(files: dict
     other = entry_of(Divides, id="sir")
     results = hw.ResultSet.from_files(files, models=hw.ModelSet([other]))
     assert not results.schema_matches
-    with pytest.raises(hw.ModelChangedError, match="model 'sir' has schema hash"):
+    with pytest.raises(ModelChangedError, match="model 'sir' has schema hash"):
         results.replay(0)
     with pytest.raises(hw.UnknownModelError):
         _ = hw.ResultSet.from_files(files, models=hw.ModelSet([])).plan

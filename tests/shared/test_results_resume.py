@@ -9,6 +9,7 @@ import pytest
 
 import henad_web as hw
 from henad_web.results.archive import pack, unpack
+from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import reference_files
 from tests.shared.toy_models import Toy, entry_of
@@ -163,7 +164,7 @@ def test_a_folder_of_the_reference_engine_goes_on_and_says_that_another_build_be
     run = hw.SweepRun.resume_files(models["sir"], cut, target=stepped.target)
     events = stepped.drain(run)
     warned = [event.warning for event in events if isinstance(event, hw.Warned)]
-    assert [warning.role for warning in warned if isinstance(warning, hw.BuildChanged)] == ["engine"]
+    assert [warning.role for warning in warned if isinstance(warning, BuildChanged)] == ["engine"]
     last = events[-1]
     assert isinstance(last, hw.Finished)
     assert last.record.report.warnings == tuple(warned)
@@ -194,7 +195,7 @@ def test_rows_of_another_platform_are_named_when_the_model_is_not_portable(stepp
     }
     run = hw.SweepRun.resume_files(entry, cut, target=stepped.target)
     warned = [event.warning for event in stepped.drain(run) if isinstance(event, hw.Warned)]
-    (changed,) = [warning for warning in warned if isinstance(warning, hw.PlatformChanged)]
+    (changed,) = [warning for warning in warned if isinstance(warning, PlatformChanged)]
     assert changed.portable is portable
     assert changed.recorded.startswith("elsewhere ")
     assert changed.rows == (() if portable else ((changed.recorded, "0-1"),))

@@ -244,8 +244,8 @@ rate,mode
 
 def test_execution_is_written_where_it_is_not_the_default() -> None:
     loaded = parse_spec(FULL)
-    assert parse_spec(spec_to_toml(loaded.spec, loaded.execution)).execution == loaded.execution
-    assert "[execution]" not in spec_to_toml(loaded.spec, ExecutionSettings())
+    assert parse_spec(spec_to_toml(loaded.spec, execution=loaded.execution)).execution == loaded.execution
+    assert "[execution]" not in spec_to_toml(loaded.spec, execution=ExecutionSettings())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -148,8 +148,8 @@ def test_seeds_above_what_a_double_holds_are_texts_in_json(root: int) -> None:
 
 def test_execution_is_written_to_json_where_it_is_not_the_default() -> None:
     loaded = parse_spec(TOML)
-    assert parse_spec(spec_to_json(loaded.spec, loaded.execution)).execution == loaded.execution
-    assert "execution" not in json.loads(spec_to_json(loaded.spec, ExecutionSettings()))
+    assert parse_spec(spec_to_json(loaded.spec, execution=loaded.execution)).execution == loaded.execution
+    assert "execution" not in json.loads(spec_to_json(loaded.spec, execution=ExecutionSettings()))
 
 
 def test_a_number_that_is_not_finite_is_not_written() -> None:

@@ -18,6 +18,7 @@ from henad_web.run.lanes import (
     CommandAcknowledged,
     InProcessLane,
     LaneCommand,
+    LaneNotice,
     LaneReport,
     RunAdvanced,
     RunEnded,
@@ -348,12 +349,12 @@ def test_a_lane_may_die_before_it_tells_of_a_start(clock: ManualClock) -> None:
 def test_what_lanes_have_to_say_is_a_warning_of_the_sweep(clock: ManualClock) -> None:
     bench = Bench(clock, runs=3)
     bench.pump()
-    bench.lanes.reports.append(hw.LaneNotice("there is one lane only"))
+    bench.lanes.reports.append(LaneNotice("there is one lane only"))
     bench.end([0, 1, 2])
     assert [str(event) for event in bench.events if isinstance(event, hw.Warned)] == ["there is one lane only"]
     last = bench.events[-1]
     assert isinstance(last, hw.Finished)
-    assert last.record.report.warnings == (hw.LaneNotice("there is one lane only"),)
+    assert last.record.report.warnings == (LaneNotice("there is one lane only"),)
 
 
 def test_a_lane_that_breaks_ends_the_sweep_with_what_is_written(clock: ManualClock) -> None:

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import henad_web as hw
+from henad_web.errors import Problem
 from henad_web.explore.levels import ContinuousDomain, decimal_levels
 from henad_web.explore.spec import SpecValue
 from henad_web.model.params import ParamValue
@@ -33,7 +34,7 @@ def listed(param: str, *values: SpecValue) -> str:
     return f'{{ param = "{param}", values = {list(values)} }}'
 
 
-def problem_of(text: str) -> hw.Problem:
+def problem_of(text: str) -> Problem:
     with pytest.raises(hw.PlanError) as caught:
         plan_of(text)
     (problem,) = caught.value.problems

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 import henad_web as hw
-from henad_web.errors import HenadError
+from henad_web.errors import ConcurrencyError, HenadError, ShardError
+from henad_web.run.layout import parse_concurrency
 
 __all__ = [
     "BadOption",
@@ -84,13 +85,13 @@ def given_options(
     given: dict[str, Any] = {"retry_failed": retry_failed, "force": force, "reuse": reuse, "on_full": on_full}
     if concurrent is not None:
         try:
-            given["concurrency"] = hw.parse_concurrency(concurrent)
-        except hw.ConcurrencyError as error:
+            given["concurrency"] = parse_concurrency(concurrent)
+        except ConcurrencyError as error:
             raise BadOption("--concurrent", str(error)) from error
     if shard is not None:
         try:
             given["shard"] = hw.Shard.parse(shard)
-        except hw.ShardError as error:
+        except ShardError as error:
             raise BadOption("--shard", str(error)) from error
     if memory is not None:
         given["memory_budget"] = memory

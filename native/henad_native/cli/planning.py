@@ -80,7 +80,7 @@ def _tell(entry: hw.ModelEntry, spec: hw.SweepSpec, plan: hw.Plan, options: hw.S
 
 def _write_frozen(path: Path, frozen: hw.SweepSpec, execution: hw.ExecutionSettings) -> None:
     is_json = path.suffix.lower() == ".json"
-    text = hw.spec_to_json(frozen, execution) if is_json else hw.spec_to_toml(frozen, execution)
+    text = hw.spec_to_json(frozen, execution=execution) if is_json else hw.spec_to_toml(frozen, execution=execution)
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

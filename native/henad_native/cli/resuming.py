@@ -46,7 +46,12 @@ def merge_command(
     Exits 3 when runs are missing; `henad resume` on the new folder runs them.
     """
     console = message_console()
-    report = hw.merge(inputs, out, lambda warning: print_line(console, f"warning: {warning}"), force=force)
+    report = hw.merge(
+        inputs,
+        out,
+        options=hw.SweepRunOptions(force=force),
+        progress=lambda warning: print_line(console, f"warning: {warning}"),
+    )
     print_line(result_console(), merged_line(report, len(inputs)))
     is_whole = not report.missing and report.counts.ok == report.counts.rows
     raise typer.Exit(ExitCode.FINE if is_whole else ExitCode.RUNS_NOT_OK)
@@ -61,7 +66,7 @@ def verify_command(
     models: Models = None,
 ) -> None:
     """Run some recorded runs of DIR again and compare every result; exits 1 when one differs."""
-    report = hw.verify(path, runs, load_models(models), run_ids=run_ids or None)
+    report = hw.verify(path, runs=runs, models=load_models(models), run_ids=run_ids or None)
     print(report)
     raise typer.Exit(ExitCode.FINE if report.is_equal else ExitCode.ERROR)
 
@@ -101,7 +106,7 @@ def resume_command(
         options = hw.SweepRunOptions(**given)
         record = swept(
             entry,
-            lambda progress: hw.resume_directory(entry, directory, options=options, progress=progress),
+            lambda progress: hw.resume_sweep(entry, directory, options=options, progress=progress),
             quiet=quiet,
         )
         report(record, models, quiet=quiet)

@@ -32,7 +32,7 @@ from henad_native.cli.model_sets import load_models
 from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line
 from henad_web.output.names import MANIFEST
-from henad_web.output.record import non_finite_line
+from henad_web.output.record import SweepReport, non_finite_line
 from henad_web.results.commands import henad_command
 
 __all__ = [
@@ -115,7 +115,7 @@ def run_command(
     raise typer.Exit(exit_code(record.report))
 
 
-def exit_code(report: hw.SweepReport) -> ExitCode:
+def exit_code(report: SweepReport) -> ExitCode:
     """Return the exit code of a sweep that ended as `report` says."""
     if report.end != hw.SweepEnd.COMPLETE:
         return ExitCode.ERROR
