@@ -254,7 +254,6 @@ class Sweep:
             manifest=manifest if kept is None else continued_manifest(manifest, kept, entry),
             wall_clock=author.wall_clock,
             kept=None if kept is None else kept.tables,
-            config_of=self._source.config,
         )
 
     def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:

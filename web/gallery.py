@@ -86,5 +86,5 @@ class Gallery:
             self._chart.show(Picture(caption=caption, ticks=series.ticks, lines=lines))
 
     def _levels(self, study: Study, outcome: RunOutcome) -> str:
-        levels = [f"{factor} {study.level(outcome.run.config_id, factor)}" for factor in study.factors]
+        levels = [f"{factor} {study.level(outcome.config, factor)}" for factor in study.factors]
         return f" · {', '.join(levels)} · replicate {outcome.run.rep}"

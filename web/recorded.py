@@ -93,6 +93,7 @@ def _outcome(results: hw.ResultSet, run_id: int) -> hw.RunOutcome:
         series = Series(recorded.ticks, recorded.values)
     return hw.RunOutcome(
         run=row.run,
+        config=results.plan.configs[row.run.config_id],
         run_key=row.run_key,
         status=row.status,
         stop_reason=row.stop_reason,

@@ -50,7 +50,7 @@ def row_markup(outcome: RunOutcome, study: Study, columns: Columns) -> str:
     """Return one run as a row of markup; its run id is in ``data-run`` of the row."""
     run = outcome.run
     mark = GAP_MARK if outcome.status is RunStatus.NON_FINITE else ""
-    numbers = [study.level(run.config_id, factor) for factor in columns.factors]
+    numbers = [study.level(outcome.config, factor) for factor in columns.factors]
     numbers += [f"{text}{mark}" if text else "" for text in _reduced(outcome, columns)]
     cells = [f'<td><button type="button">{run.run_id}</button></td>', _cell(run.config_id), _cell(run.rep)]
     cells.append(_cell(outcome.status, "words"))

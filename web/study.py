@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import henad_web as hw
 from henad_web.errors import HenadError, Place, Problem, SpecError
+from henad_web.explore.plan import Config
 
 __all__ = ["Reading", "Study", "problem_texts", "read_spec"]
 
@@ -27,9 +28,8 @@ class Study:
         named = [factor.param or factor.action for block in self.loaded.spec.blocks for factor in block.factors]
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
-    def level(self, config_id: int, factor: str) -> str:
-        """Return what config `config_id` gives `factor`, a parameter or an action's tick, as runs.csv has it."""
-        config = self.plan.configs[config_id]
+    def level(self, config: Config, factor: str) -> str:
+        """Return what `config` gives `factor`, a parameter or an action's tick, as runs.csv has it."""
         schema = self.plan.schema
         if any(param.id == factor for param in schema.params):
             return schema.param(factor).text(config.params[schema.index(factor)])

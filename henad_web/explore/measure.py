@@ -19,7 +19,7 @@ from henad_web.explore.columns import default_columns, resolve_column
 from henad_web.explore.conditions import Comparison, CompoundStop
 from henad_web.explore.outcomes import Series
 from henad_web.explore.reducers import DEFAULT_KINDS, ColumnTotals, Fold, Reduction, fold_of, parse_kind
-from henad_web.explore.spec import StopSpec
+from henad_web.explore.spec import StopSpec, SweepSpec
 from henad_web.model.state import shown_value
 
 if TYPE_CHECKING:
@@ -121,6 +121,20 @@ class MeasurePlan:
             reducers=reducers,
             stop=stop,
             timeout_s=plan.spec.run.timeout_s,
+        )
+
+    @classmethod
+    def unkept(cls, spec: SweepSpec, columns: tuple[str, ...]) -> MeasurePlan:
+        """Return when runs of `spec` are sampled, to step one to any tick: nothing is kept, nothing ends it early."""
+        run = spec.run
+        return cls(
+            warmup=run.warmup,
+            total=run.warmup + run.steps,
+            stats_every=spec.measure.stats_every,
+            series_every=0,
+            columns=columns,
+            reducers=(),
+            stop=None,
         )
 
     @property

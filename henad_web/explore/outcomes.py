@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from henad_web.explore.plan import Config
 
 __all__ = ["PlannedRun", "RunOutcome", "RunStatus", "Series", "StopReason"]
 
@@ -95,6 +99,7 @@ class RunOutcome:
 
     Attributes:
         run: Which run of the plan.
+        config: What it was built from.
         run_key: 16 hex digits that identify its results.
         status: How it ended.
         stop_reason: Why it stepped no further.
@@ -109,6 +114,7 @@ class RunOutcome:
     """
 
     run: PlannedRun
+    config: Config
     run_key: str
     status: RunStatus
     stop_reason: StopReason

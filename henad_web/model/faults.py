@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePath
 from types import TracebackType
@@ -52,6 +52,7 @@ class Fault:
         message: The exception's own message on one line, may be empty.
         traceback: The whole traceback as text.
         is_refusal: Whether the model refused to be built rather than failed.
+        error: The exception itself, for whoever debugs the model.
     """
 
     phase: Phase
@@ -61,6 +62,7 @@ class Fault:
     message: str
     traceback: str
     is_refusal: bool = False
+    error: BaseException | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -133,6 +135,7 @@ def fault_of(phase: Phase, exc: BaseException, module_file: str | None) -> Fault
         message=_message(exc),
         traceback=_traceback(exc),
         is_refusal=phase is Phase.BUILDING and isinstance(exc, RefusedBuild),
+        error=exc,
     )
 
 

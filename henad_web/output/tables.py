@@ -5,7 +5,7 @@ Owns the order of their columns, whose names are `explore.columns`'. Keeps no ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -201,16 +201,12 @@ class RunsTable:
     Args:
         plan: What the runs are of.
         reducer_columns: Names of the reducers, in order.
-        config_of: Gives a config by its id; those of `plan` when None.
     """
 
-    __slots__ = ("_config_id", "_config_of", "_config_text", "_plan", "_reducers", "header")
+    __slots__ = ("_config_id", "_config_text", "_params", "_reducers", "header")
 
-    def __init__(
-        self, plan: Plan, reducer_columns: Sequence[str], config_of: Callable[[int], Config] | None = None
-    ) -> None:
-        self._plan, self._reducers = plan, tuple(reducer_columns)
-        self._config_of = plan.configs.__getitem__ if config_of is None else config_of
+    def __init__(self, plan: Plan, reducer_columns: Sequence[str]) -> None:
+        self._params, self._reducers = plan.schema.params, tuple(reducer_columns)
         self._config_id, self._config_text = -1, ("", "")
         self.header = csv_line(RunsLayout.of_plan(plan, reducer_columns).header)
 
@@ -218,7 +214,7 @@ class RunsTable:
         """Return the row of `outcome`; a reducer that no sample qualified for is an empty field."""
         run = outcome.run
         if run.config_id != self._config_id:
-            self._config_text = self._text_of(self._config_of(run.config_id))
+            self._config_text = self._text_of(outcome.config)
             self._config_id = run.config_id
         block, values = self._config_text
         value_of = outcome.reducers.get
@@ -240,8 +236,7 @@ class RunsTable:
         return (",".join(fields) + "\n").encode(errors="replace")
 
     def _text_of(self, config: Config) -> tuple[str, str]:
-        params = self._plan.schema.params
-        texts = [csv_field(param.text(value)) for param, value in zip(params, config.params, strict=True)]
+        texts = [csv_field(param.text(value)) for param, value in zip(self._params, config.params, strict=True)]
         texts += [str(tick) for tick in config.action_ticks]
         return str(config.block), "".join(f",{text}" for text in texts)
 

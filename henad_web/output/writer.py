@@ -30,7 +30,7 @@ from henad_web.output.tables import RunsTable, SeriesTable
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
-    from henad_web.explore.plan import Config, Plan
+    from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import FileStore, ResultsReader
     from henad_web.output.table_rows import KeptTables, TableRows
@@ -66,7 +66,6 @@ class ResultsWriter:
         manifest: The manifest to begin with, as `first_manifest` makes it.
         wall_clock: Seconds since 1970, such as `time.time`; read at the end.
         kept: Rows that are kept instead of being run, None for none.
-        config_of: Gives the config of a run by its id; those of `plan` when None.
     """
 
     def __init__(
@@ -78,11 +77,10 @@ class ResultsWriter:
         manifest: Manifest,
         wall_clock: Callable[[], float],
         kept: KeptTables | None = None,
-        config_of: Callable[[int], Config] | None = None,
     ) -> None:
         self._store, self._wall_clock, self._entry, self._plan, self._kept = store, wall_clock, entry, plan, kept
         self._manifest, columns = manifest, manifest.columns
-        self._runs, self._series = RunsTable(plan, columns.reducers, config_of), SeriesTable(columns.stats)
+        self._runs, self._series = RunsTable(plan, columns.reducers), SeriesTable(columns.stats)
         self._ran, self._counts, self._is_open = 0, Counts(), False
         self._last_id, self._is_in_order, self._has_kept, self._ran_ids = -1, True, False, SpanBuilder()
         self._rows = WrittenRows() if kept is None and plan.spec.run.order is not RunOrder.DEPTH else None

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from henad_web.errors import counted
+from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
-from henad_web.explore.plan import Plan
+from henad_web.explore.plan import Config, Plan
 from henad_web.explore.shards import Shard
 from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.schema import Schedule, ScheduledAction, schedule_of
@@ -32,6 +33,7 @@ from henad_web.results.replaying import Replay, ReplayPoint
 from henad_web.results.runs import RecordedRuns
 from henad_web.results.series import RecordedSeries, SeriesFile
 from henad_web.results.summary import RecordedSummary
+from henad_web.run.requests import RunRequest
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
@@ -314,16 +316,15 @@ class RecordedResults:
             ModelChangedError: It is no longer shaped like the one that wrote the results.
         """
         row, entry = self.runs.run(run_id), self._checked_entry()
-        run, settings = row.run, self.spec.run
-        kind, config = ("Search", "candidate") if self.is_search else ("Sweep", "config")
+        run, values = row.run, entry.schema().values(row.params)
+        kind, word = ("Search", "candidate") if self.is_search else ("Sweep", "config")
+        config = Config(run.config_id, row.block, values, tuple(row.action_ticks.values()))
         return Replay(
             entry=entry,
-            params=entry.schema().values(row.params),
-            seed=run.seed,
-            schedule=self.schedule(run_id),
+            request=RunRequest(run=run, run_key=row.run_key, config=config, schedule=self.schedule(run_id)),
+            measure=MeasurePlan.unkept(self.spec, self.stat_columns),
             ticks=row.ticks,
-            total_ticks=settings.warmup + settings.steps,
-            label=f"{kind} run {run_id}: {config} {run.config_id}, replicate {run.rep}",
+            label=f"{kind} run {run_id}: {word} {run.config_id}, replicate {run.rep}",
         )
 
     def replay(self, run_id: int, at: str = ReplayPoint.START) -> ModelState:

@@ -1,21 +1,23 @@
 """One recorded run brought back to life: what it was built from, and its model at its start or at its end.
 
-Owns the order of steps and actions of a replay, which is that of a run. Samples nothing and compares nothing.
+Owns what a replay is and where it stands. It steps as a run does, by the cursor of a run, and compares nothing.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from henad_web.errors import UsageError, near_miss
-from henad_web.model.schema import Schedule
+from henad_web.errors import ResultsError, UsageError, near_miss
+from henad_web.run.cursor import RunCursor
 
 if TYPE_CHECKING:
+    from henad_web.explore.measure import MeasurePlan
     from henad_web.model.entry import ModelEntry
-    from henad_web.model.params import ParamValue
     from henad_web.model.state import ModelState
+    from henad_web.run.requests import RunRequest
 
 __all__ = ["Replay", "ReplayPoint"]
 
@@ -47,37 +49,34 @@ class Replay:
 
     Attributes:
         entry: The model.
-        params: Canonical value of every parameter, in schema order.
-        seed: Seed it was built with.
-        schedule: Its actions by tick. Those of tick 0 fire before the first step, any other right after the step that
-            reaches its tick.
+        request: The run, its config and its actions by tick. Those of tick 0 fire before the first step, any other
+            right after the step that reaches its tick.
+        measure: When it was sampled and when it was to end; nothing is kept.
         ticks: Tick at which the run ended.
-        total_ticks: Tick at which it was to end, ``warmup + steps``.
         label: The run in words.
     """
 
     entry: ModelEntry
-    params: tuple[ParamValue, ...]
-    seed: int
-    schedule: Schedule
+    request: RunRequest
+    measure: MeasurePlan
     ticks: int
-    total_ticks: int
     label: str
 
     def state(self, at: ReplayPoint = ReplayPoint.END) -> ModelState:
-        """Return the model at `at`; whatever it raises while it is built or stepped is the caller's to see."""
-        state = self.entry.build(self.params, self.seed)
-        if at is ReplayPoint.END:
-            self.advance(state, self.ticks)
-        return state
+        """Return the model at `at`; whatever it raises while it is built or stepped is the caller's to see.
 
-    def advance(self, state: ModelState, tick: int) -> None:
-        """Step `state`, as `state` made it, to `tick`, doing the actions that are due on the way."""
-        reached = 0
-        for action in self.schedule:
-            if action.tick > tick:
+        Raises:
+            ResultsError: The model does not come as far as the row says, and raises nothing that tells why.
+        """
+        cursor, outcome = RunCursor(self.entry, self.measure, self.request, time.perf_counter), None
+        cursor.build()
+        tick = 0 if at is ReplayPoint.START else self.ticks
+        while at is ReplayPoint.END and outcome is None:
+            outcome = cursor.advance(tick - cursor.tick)
+            if cursor.tick == tick:
                 break
-            state.step(action.tick - reached)
-            reached = action.tick
-            state.act(action.id)
-        state.step(tick - reached)
+        state = cursor.state
+        if state is None or cursor.tick < tick:
+            note = "" if outcome is None else f": {outcome.note}"
+            raise cursor.error or ResultsError(f"{self.label} did not come to tick {tick} again{note}")
+        return state

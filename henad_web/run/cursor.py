@@ -55,6 +55,10 @@ class RunCursor:
         request: Which run.
         clock: Monotonic clock for the run's timings.
         takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
+
+    Attributes:
+        request: Which run.
+        error: What the model raised that ended the run, None before that and for any other end.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class RunCursor:
         self._attempt = _Attempt(measure, request.schedule)
         self._failed: _FailedAttempt | None = None
         self._outcome: RunOutcome | None = None
+        self.error: BaseException | None = None
 
     @property
     def tick(self) -> int:
@@ -92,11 +97,14 @@ class RunCursor:
 
     def build(self) -> None:
         """Build the model; a fault becomes the outcome of the first `advance`."""
-        attempt, run = self._attempt, self.request.run
+        attempt, request = self._attempt, self.request
         started = self._clock()
-        built = build_state(self._entry, self.request.params, run.seed, takes_interrupts=self._takes_interrupts)
+        built = build_state(
+            self._entry, request.config.params, request.run.seed, takes_interrupts=self._takes_interrupts
+        )
         attempt.build_s = self._clock() - started
         if isinstance(built, Fault):
+            self.error = built.error
             self._finish(_End.by_fault(built))
         else:
             attempt.state = built
@@ -126,7 +134,7 @@ class RunCursor:
             reason = attempt.advance(budget, stride)
         attempt.wall_s += self._clock() - started
         if blame.error is not None:
-            self._fail(attempt, _End.by_error(blame, attempt.tick))
+            self._fail(attempt, _End.by_error(blame, attempt.tick), blame.error)
         elif reason is not None:
             self._finish(_End.by_reason(reason, attempt.sampler.non_finite))
         elif (timeout_s := self._measure.timeout_s) is not None and attempt.wall_s >= timeout_s:
@@ -134,13 +142,14 @@ class RunCursor:
         elif failed is not None and attempt.tick >= failed.last_tick:
             self._finish(failed.end)
 
-    def _fail(self, attempt: _Attempt, end: _End) -> None:
+    def _fail(self, attempt: _Attempt, end: _End, error: BaseException) -> None:
         """End the run, or have it done again to find the step that fails."""
         if self._failed is None and attempt.stepping > 1:
             attempt.state = None  # two of them might not fit
             self._failed = _FailedAttempt(attempt, end)
             self._attempt = _Attempt(self._measure, self.request.schedule)
         else:
+            self.error = error  # that of an attempt to be repeated is dropped: its frames hold the model
             self._finish(end)
 
     def _finish(self, end: _End, *, is_cut: bool = False) -> None:
@@ -151,6 +160,7 @@ class RunCursor:
         notes = (one_line("; ".join(attempt.refusals)), one_line(end.note, _LONGEST_END))
         self._outcome = RunOutcome(
             run=self.request.run,
+            config=self.request.config,
             run_key=self.request.run_key,
             status=end.status,
             stop_reason=end.reason,

@@ -138,10 +138,10 @@ def _long_series(rows: int) -> tuple[LongSeries, ...]:
 def _stops_at_start(plan: Plan, probe: ProbeReport, measure: MeasurePlan) -> tuple[StopsAtStart, ...]:
     """Return a warning when the probed config's first sample ends its run, as far as that is known unrun."""
     stop, spec = measure.stop, plan.spec.run.stop
-    first_is_probed = plan.warmup == 0 < plan.total_ticks and 0 not in plan.configs[probe.config_id].action_ticks
+    first_is_probed = plan.warmup == 0 < plan.total_ticks and 0 not in probe.config.action_ticks
     if stop is None or spec is None or stop.min_tick > 0 or not first_is_probed:
         return ()
-    return (StopsAtStart(condition_text(spec), probe.config_id),) if stop.condition()(probe.values) else ()
+    return (StopsAtStart(condition_text(spec), probe.config.config_id),) if stop.condition()(probe.values) else ()
 
 
 def series_rows_a_run(plan: Plan) -> int:

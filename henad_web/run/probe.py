@@ -23,10 +23,9 @@ from henad_web.run.requests import RunRequest
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
-    from henad_web.explore.outcomes import PlannedRun, RunOutcome
-    from henad_web.explore.plan import Plan
+    from henad_web.explore.outcomes import RunOutcome
+    from henad_web.explore.plan import Config, Plan
     from henad_web.model.entry import ModelEntry
-    from henad_web.model.params import ParamValue
     from henad_web.model.state import ModelState
     from henad_web.run.control import Clock
     from henad_web.run.outline import SweepOutline
@@ -52,7 +51,7 @@ class ProbeReport:
     """What one built config told.
 
     Attributes:
-        params: Its values, one a parameter in schema order.
+        config: Which config it was.
         seed: The seed it was built with.
         columns: Names of the stat columns of its sample at tick 0; the declared statistics where the sample was not
             of them.
@@ -60,20 +59,18 @@ class ProbeReport:
         population: Its population at tick 0.
         parallel_jobs: Independent jobs of one step, None when the model does not say.
         demand_bytes: Device memory of a run, bytes; 0 for a CPU model.
-        config_id: Which config it was.
         values: Its sample at tick 0, before any action, a number a column.
         is_sound: Whether all it said of itself is what a run takes.
         run_s: Seconds a run is guessed to take, None where none was timed.
     """
 
-    params: tuple[ParamValue, ...]
+    config: Config
     seed: int
     columns: tuple[str, ...]
     heap_bytes: int
     population: int
     parallel_jobs: int | None
     demand_bytes: int = 0
-    config_id: int = 0
     values: tuple[float, ...] = ()
     is_sound: bool = True
     run_s: float | None = None
@@ -108,7 +105,7 @@ class Probe:
         self._report: ProbeReport | None = None
         self._run_times: list[float] = []
         self._faults: list[tuple[int, str]] = []
-        self._config_ids = self._order()
+        self._configs = self._order()
 
     def advance(self, *, hurry: bool = False) -> ProbeReport | None:
         """Build one more config; return the report once it is complete, its time the mean of the configs timed.
@@ -119,9 +116,9 @@ class Probe:
         Raises:
             ProbeError: None of the configs tried could be built.
         """
-        config_id = None if hurry and self._report is not None else next(self._config_ids, None)
-        if config_id is not None:
-            self._try(config_id)
+        config = None if hurry and self._report is not None else next(self._configs, None)
+        if config is not None:
+            self._try(config)
             return None
         if self._report is None:
             raise ProbeError(self._faults)
@@ -134,38 +131,35 @@ class Probe:
             pass
         return report
 
-    def _order(self) -> Iterator[int]:
+    def _order(self) -> Iterator[Config]:
         """Yield configs until one has built and is sound, then the last one for its footprint."""
-        count = self._plan.config_count
-        for config_id in range(min(count, MAX_PROBED_CONFIGS)):
+        configs = self._plan.configs
+        for config_id in range(min(len(configs), MAX_PROBED_CONFIGS)):
             if self._report is None or not self._report.is_sound:
-                yield config_id
-        if self._report is not None and not self._is_probed(count - 1):
-            yield count - 1
+                yield configs[config_id]
+        if self._report is not None:
+            last = configs[-1]
+            if (self._report.config.params, self._report.seed) != (last.params, self._seed(last)):
+                yield last
 
-    def _first_run(self, config_id: int) -> PlannedRun:
-        return self._plan.run(config_id * self._plan.replicates)
+    def _seed(self, config: Config) -> int:
+        """Return the seed of the first run of `config`."""
+        return self._plan.run(config.config_id * self._plan.replicates).seed
 
-    def _is_probed(self, config_id: int) -> bool:
-        report, run = self._report, self._first_run(config_id)
-        params = self._plan.configs[config_id].params
-        return report is not None and (report.params, report.seed) == (params, run.seed)
-
-    def _try(self, config_id: int) -> None:
-        probed, report = self._probe(config_id), self._report
+    def _try(self, config: Config) -> None:
+        probed, report = self._probe(config), self._report
         if isinstance(probed, Fault):
             if report is None:  # once a config has built, the fault of another is a run's affair
-                self._faults.append((config_id, probed.text))
+                self._faults.append((config.config_id, probed.text))
         elif report is None or (probed.is_sound and not report.is_sound):
             self._report = probed
         else:
             self._report = report.sized_for(probed)
 
-    def _probe(self, config_id: int) -> ProbeReport | Fault:
-        params, seed = self._plan.configs[config_id].params, self._first_run(config_id).seed
-        takes_interrupts, timer = self._takes_interrupts, self._timer
+    def _probe(self, config: Config) -> ProbeReport | Fault:
+        seed, takes_interrupts, timer = self._seed(config), self._takes_interrupts, self._timer
         started = 0.0 if timer is None else timer()
-        state = build_state(self._entry, params, seed, takes_interrupts=takes_interrupts)
+        state = build_state(self._entry, config.params, seed, takes_interrupts=takes_interrupts)
         if isinstance(state, Fault):
             return state
         build_s = 0.0 if timer is None else timer() - started
@@ -174,13 +168,12 @@ class Probe:
             sizes = _sizes(state)
             heap_bytes, population, jobs = sizes or (0, 0, None)
             report = ProbeReport(
-                params=params,
+                config=config,
                 seed=seed,
                 columns=columns,
                 heap_bytes=heap_bytes,
                 population=population,
                 parallel_jobs=jobs,
-                config_id=config_id,
                 values=values or (math.nan,) * len(columns),
                 is_sound=sizes is not None and len(values) == len(columns),
             )

@@ -9,11 +9,11 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from henad_web.explore.hashes import run_key
 from henad_web.explore.outcomes import PlannedRun
 
 if TYPE_CHECKING:
-    from henad_web.explore.plan import Plan
-    from henad_web.model.params import ParamValue
+    from henad_web.explore.plan import Config, Plan
     from henad_web.model.schema import Schedule
 
 __all__ = ["ReorderBuffer", "RunRequest"]
@@ -60,17 +60,17 @@ class RunRequest:
     Attributes:
         run: Which run of the plan.
         run_key: 16 hex digits that identify its results.
-        params: Its config's values, one a parameter in schema order.
-        schedule: Its config's actions, in the order they fire.
+        config: What it is built from, made once for all that becomes of the run.
+        schedule: The config's actions, in the order they fire.
     """
 
     run: PlannedRun
     run_key: str
-    params: tuple[ParamValue, ...]
+    config: Config
     schedule: Schedule
 
     @classmethod
     def of(cls, plan: Plan, run: PlannedRun) -> RunRequest:
         """Return the request for `run` of `plan`."""
         config = plan.configs[run.config_id]
-        return cls(run=run, run_key=plan.run_key(run), params=config.params, schedule=plan.schedule(config))
+        return cls(run=run, run_key=run_key(plan, config, run.seed), config=config, schedule=plan.schedule(config))

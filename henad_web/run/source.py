@@ -15,7 +15,7 @@ from henad_web.run.requests import RunRequest
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
-    from henad_web.explore.plan import Config, Plan
+    from henad_web.explore.plan import Plan
     from henad_web.explore.shards import Shard
 
 __all__ = ["PlanSource", "RunSource", "Turn", "ordered_run_ids"]
@@ -60,9 +60,6 @@ class RunSource(Protocol):
             may_ask: Whether there may be new runs. The runs of a sweep that is being ended are only reckoned with.
         """
 
-    def config(self, config_id: int) -> Config:
-        """Return the config `config_id` of a run it has handed out."""
-
 
 class PlanSource:
     """The runs of a plan, all there from the start.
@@ -100,10 +97,6 @@ class PlanSource:
     def turn(self, *, may_ask: bool) -> Turn | None:
         """Return None: a plan has no work of its own."""
         return None
-
-    def config(self, config_id: int) -> Config:
-        """Return the config at `config_id` of the plan."""
-        return self._plan.configs[config_id]
 
 
 def ordered_run_ids(plan: Plan, shard: Shard) -> Iterator[int]:

@@ -15,7 +15,7 @@ from henad_native.cli.summary import summary_table
 from henad_native.cli.texts import duration_text, failure_line, outline_lines, progress_text, written_line
 from henad_web.channel import SweepPhase
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
-from henad_web.explore.plan import PlannedBlock
+from henad_web.explore.plan import Config, PlannedBlock
 from henad_web.explore.plan_remarks import PlannedFactor
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import DesignKind
@@ -101,6 +101,7 @@ def test_progress_tells_only_what_is_known() -> None:
 def test_a_failed_run_is_one_line() -> None:
     outcome = RunOutcome(
         run=PlannedRun(7, 3, 1, 99),
+        config=Config(3, 0, (), ()),
         run_key="0" * 16,
         status=RunStatus.TIMED_OUT,
         stop_reason=StopReason.TIMEOUT,

@@ -131,6 +131,7 @@ def outcome_of(
     }
     return RunOutcome(
         run=run,
+        config=plan.configs[run.config_id],
         run_key=plan.run_key(run),
         reducers={"Infected:max": 193.0, "Infected:mean": 77.2} if reducers is None else reducers,
         series=series_of((0, 254, 2, 0), (5, 223, 30, 3)) if series is None else series,

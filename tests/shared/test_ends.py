@@ -152,7 +152,7 @@ def test_sizing_takes_the_whole_report_of_the_larger_config(values: tuple[int, .
     plan = toy_spec(*values).plan(entry_of(Sized).schema())
     report = Probe(entry_of(Sized), plan).run_to_end()
     assert (report.heap_bytes, report.population, report.parallel_jobs) == (larger, 1000 - larger, larger + 1)
-    assert report.params == (values[0],)
+    assert report.config.params == (values[0],)
 
 
 def test_the_recorded_spec_carries_the_options_of_execution(stepped: Host) -> None:

@@ -48,7 +48,7 @@ def test_it_builds_one_config_a_call_and_skips_those_that_fail() -> None:
     report = probe.advance()
     assert report is not None
     assert built == [0, 0, 5, 9], "the last config tells its size"
-    assert report.params == (5,)
+    assert report.config.params == (5,)
     assert (report.heap_bytes, report.population, report.columns) == (9, 8, ("Ticks",))
 
 

@@ -16,7 +16,7 @@ from henad_web.results.verifying import verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import SEEDS, reference_files
-from tests.shared.toy_models import Divides, Inverse, entry_of
+from tests.shared.toy_models import Divides, DividesAtBuild, Inverse, Reshapes, Toy, entry_of, toy_spec
 
 COLUMNS = 4
 ROWS = 6
@@ -377,6 +377,48 @@ def test_a_replay_stands_at_the_start_or_at_the_end_of_its_run(files: dict[str, 
     assert results.replay_command(3) == "henad verify DIR --run 3"
     with pytest.raises(hw.UsageError, match="allowed: start or end"):
         results.replay(0, at="ends")
+
+
+def reopened(host: Host, model: type[Toy], again: type[Toy], spec: hw.SweepSpec) -> hw.ResultSet:
+    """Return the results of `model`, to be replayed by `again`, which is shaped like it."""
+    entries = [entry_of(each, actions=("mark",)) for each in (model, again)]
+    return hw.ResultSet.from_files(host.files(entries[0], spec), models=entries[1])
+
+
+def test_a_replay_raises_what_the_model_raises(host: Host) -> None:
+    with pytest.raises(ZeroDivisionError):
+        reopened(host, DividesAtBuild, DividesAtBuild, toy_spec(0, 1)).replay(0)
+    changed = reopened(host, Toy, Divides, toy_spec(0))
+    assert changed.replay(0).tick == 0
+    with pytest.raises(ZeroDivisionError) as caught:
+        changed.replay(0, at="end")
+    assert "before_step" in [frame.name for frame in caught.traceback]
+
+
+def test_a_run_that_failed_is_replayed_to_its_last_tick(host: Host) -> None:
+    results = reopened(host, Reshapes, Reshapes, toy_spec(4, steps=9))
+    assert results.runs.run(0).status is hw.RunStatus.SHAPE_ERROR
+    assert results.replay(0, at="end").tick == results.runs.run(0).ticks == 4
+
+
+def test_a_replay_that_does_not_come_as_far_says_so(host: Host) -> None:
+    class Tires(Toy):
+        """Fails in its third step, but for the second time it is built."""
+
+        builds = 0
+
+        def __init__(self, params: Any, seed: int | None) -> None:
+            super().__init__(params, seed)
+            Tires.builds += 1
+            self.is_first = Tires.builds == 1
+
+        def before_step(self) -> None:
+            if self.tick == 2 and self.is_first:
+                raise RuntimeError
+
+    results = reopened(host, Toy, Tires, toy_spec(1, steps=9))
+    with pytest.raises(hw.ResultsError, match="replicate 0 did not come to tick 9 again: the run was"):
+        results.replay(0, at="end")
 
 
 def test_runs_whose_reducers_skip_what_is_not_finite_are_marked_and_counted(host: Host) -> None:

@@ -54,7 +54,7 @@ class Climb:
         run = PlannedRun(self._handed_out, config.config_id, 0, 1000 + self._handed_out)
         self._handed_out += 1
         key = run_key(self._plan, config, run.seed)
-        return RunRequest(run=run, run_key=key, params=config.params, schedule=())
+        return RunRequest(run=run, run_key=key, config=config, schedule=())
 
     def committed(self, outcome: hw.RunOutcome) -> None:
         self._outcomes.append(outcome)
@@ -70,13 +70,10 @@ class Climb:
         return Turn()
 
     def _tell(self) -> Turn:
-        values = tuple(int(str(self.config(outcome.run.config_id).params[0])) for outcome in self._outcomes[-BATCH:])
+        values = tuple(int(str(outcome.config.params[0])) for outcome in self._outcomes[-BATCH:])
         self._next_value = 1 + sum(values)
         self.told += 1
         return Turn(Told(self.told - 1, values))
-
-    def config(self, config_id: int) -> Config:
-        return self._configs[config_id]
 
 
 class SearchBench(Bench):
@@ -229,7 +226,7 @@ def test_a_search_whose_last_batch_is_told_is_complete_though_aborted(clock: Man
 def handed_out(source: PlanSource) -> list[int]:
     found = []
     while (request := source.next()) is not None:
-        assert source.config(request.run.config_id).params == request.params
+        assert request.config.config_id == request.run.config_id
         found.append(request.run.run_id)
     assert source.is_done
     return found

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import henad_web as hw
+from henad_web.explore.plan import ConfigSequence
 from henad_web.run.control import SliceSize
 from tests.shared.hosts import Host
+from tests.shared.toy_models import Toy, entry_of, toy_spec
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -47,6 +50,24 @@ def test_the_summary_of_the_recorded_epidemic(host: Host, models: hw.ModelSet) -
     low, high = (float(cells[f"Susceptible:max:ci95_{end}"]) for end in ("low", "high"))
     assert low == pytest.approx(248.146897632, abs=1e-9)
     assert high == pytest.approx(260.853102368, abs=1e-9)
+
+
+def test_what_a_run_is_built_from_is_made_once(stepped: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    make = ConfigSequence.__getitem__
+
+    def counted(configs: ConfigSequence, at: int) -> object:
+        made.append(at)
+        return make(configs, at)
+
+    monkeypatch.setattr(ConfigSequence, "__getitem__", counted)
+    counts = []
+    for replicates in (1, 4):
+        made.clear()
+        run = hw.RunSettings(steps=2, replicates=replicates)
+        stepped.files(entry_of(Toy), msgspec.structs.replace(toy_spec(1, 2, 3), run=run))
+        counts.append(len(made))
+    assert counts[1] - counts[0] == 3 * (4 - 1), "key, lane and row share one"
 
 
 @pytest.mark.parametrize("steps", [1, 2, 7, 1000])
