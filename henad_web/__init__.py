@@ -64,7 +64,7 @@ from henad_web.explore.spec import (
 from henad_web.explore.spec_file import LoadedSpec, load_spec, parse_spec, spec_hash, spec_to_json, spec_to_toml
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.importers.importing import ImportOptions, import_spec
-from henad_web.model.entry import Backend, ModelEntry, ModelMetadata, ModelSet, Topology
+from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
 from henad_web.model.grid import grid_params
 from henad_web.model.params import Apply, Format, Param, ParamValue, boolean, choice, f32, f64, i64, text, u32
@@ -94,6 +94,7 @@ __all__ = [
     "ArchiveError",
     "ArchiveLimits",
     "Backend",
+    "BatchOffer",
     "BlockSpec",
     "DesignKind",
     "DirectoryOutput",

@@ -6,7 +6,7 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -15,10 +15,11 @@ from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import Param, ParamValue
 from henad_web.model.schema import LONGEST_NAME, Action, ModelSchema, Rgb, Stat, name_problem
-from henad_web.model.state import ModelState
+from henad_web.model.state import BatchState, ModelState
 
 __all__ = [
     "Backend",
+    "BatchOffer",
     "Factory",
     "ModelEntry",
     "ModelMetadata",
@@ -72,6 +73,19 @@ class ModelMetadata:
     inner_threads: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchOffer:
+    """How a model steps several replicates of one config together.
+
+    Attributes:
+        build: Builds them from a canonical value for each parameter and the seed of each row.
+        rows: How many are worth stepping together with such values, 1 for none; a batch holds no more.
+    """
+
+    build: Callable[[Mapping[str, ParamValue], Sequence[int]], BatchState]
+    rows: Callable[[Mapping[str, ParamValue]], int]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry:
     """One model of a set.
@@ -86,6 +100,7 @@ class ModelEntry:
         metadata: What it promises besides.
         factory: Builds it.
         source_module: Name of the module that is the model's own, for the place of a fault; the factory's by default.
+        batches: How it steps several replicates together, None where it does not.
 
     Raises:
         ModelDefinitionError: The id or that of a parameter is malformed, an id or label is used twice, a name has more
@@ -102,6 +117,7 @@ class ModelEntry:
     metadata: ModelMetadata
     factory: Factory
     source_module: str | None = None
+    batches: BatchOffer | None = None
 
     def __post_init__(self) -> None:
         """Refuse a declaration that specs or files could not name."""
@@ -180,12 +196,35 @@ class ModelEntry:
         Raises:
             ParamError: A parameter is unknown, a value or the seed is not allowed, or a tuple has another length.
         """
+        return self.factory(self._by_id(params), None if seed is None else _checked_seed(seed))
+
+    def build_many(
+        self, params: Mapping[str, object] | tuple[ParamValue, ...] | None, seeds: Sequence[int]
+    ) -> BatchState:
+        """Return replicates of one config at tick 0, to be stepped together.
+
+        Args:
+            params: Values, as `build` takes them.
+            seeds: Seed of each row, 0 to 2^64 - 1; at most `batch_rows` of them.
+
+        Raises:
+            UsageError: The model does not offer it.
+            ParamError: A parameter is unknown, or a value or a seed is not allowed.
+        """
+        if self.batches is None:
+            raise UsageError(f"model '{self.id}' steps its runs one by one; it declares no batches=hw.BatchOffer(…)")
+        return self.batches.build(self._by_id(params), [_checked_seed(seed) for seed in seeds])
+
+    def batch_rows(self, params: Mapping[str, object] | tuple[ParamValue, ...] | None) -> int:
+        """Return how many replicates of a config are worth stepping together, 1 where the model offers no batches."""
+        return 1 if self.batches is None else self.batches.rows(self._by_id(params))
+
+    def _by_id(self, params: Mapping[str, object] | tuple[ParamValue, ...] | None) -> dict[str, ParamValue]:
         schema = self._schema
         values = params if isinstance(params, tuple) else schema.values(params or {})
         if len(values) != len(schema.params):
             raise ParamError("params", "wrong number of values", came=str(len(values)), allowed=str(len(schema.params)))
-        by_id = {param.id: value for param, value in zip(schema.params, values, strict=True)}
-        return self.factory(by_id, None if seed is None else _checked_seed(seed))
+        return {param.id: value for param, value in zip(schema.params, values, strict=True)}
 
 
 def _not_a_factory(factory: object) -> str | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from henad_web.errors import StateValueError
 from henad_web.model.params import ParamValue
 
-__all__ = ["ModelState", "checked_count", "shown_value"]
+__all__ = ["BatchState", "ModelState", "checked_count", "shown_value"]
 
 _LARGEST_COUNT = 2**63 - 1
 """Readers of tables hold counts in 64 bits with a sign."""
@@ -63,6 +63,44 @@ class ModelState(Protocol):
 
     def set_param(self, id: str, value: ParamValue) -> bool:
         """Give a live parameter a canonical value from the next step on; False when the model does not take it."""
+        ...
+
+
+class BatchState(Protocol):
+    """Several replicates of one config under way together, a row each; every row goes the way it goes alone.
+
+    What one row does or draws never depends on which others there are. A fault in any row may be raised as it comes:
+    the runs are then done one by one.
+    """
+
+    @property
+    def tick(self) -> int:
+        """Steps done so far, the same for every row."""
+        ...
+
+    @property
+    def populations(self) -> NDArray[np.int64]:
+        """Cells, agents or live nodes of each row, int64 ``(rows,)``."""
+        ...
+
+    def step(self, n: int = 1) -> None:
+        """Do `n` steps of every row, 0 or more."""
+        ...
+
+    def stats(self) -> dict[str, NDArray[np.float64]]:
+        """Return the numbers of each column, in column order, float64 ``(rows,)`` each."""
+        ...
+
+    def act(self, action_id: str) -> NDArray[np.bool_]:
+        """Do the action in every row; False for each that refuses or does not know it, bool ``(rows,)``."""
+        ...
+
+    def keep(self, rows: NDArray[np.intp]) -> None:
+        """Go on with `rows` alone, which rise; they are numbered anew, from 0."""
+        ...
+
+    def grid_of(self, row: int) -> NDArray[np.uint8] | None:
+        """Return the grid of one row, as `ModelState.grid` has it."""
         ...
 
 

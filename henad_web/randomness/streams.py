@@ -18,6 +18,7 @@ __all__ = [
     "chunk_factors",
     "chunk_seeds",
     "jump_of",
+    "many_bits",
     "row_words",
     "stream_bits",
     "xorshift64_array",
@@ -108,15 +109,19 @@ def chunk_factors(count: int) -> NDArray[np.uint64]:
     return np.arange(count, dtype=np.uint64) * np.array(CHUNK_FACTOR, np.uint64)
 
 
-def chunk_seeds(base: int, tick: int, factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def chunk_seeds(base: int | NDArray[np.uint64], tick: int, factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the state that each chunk's stream starts from in the step at `tick`.
 
     Args:
-        base: Base of the tick streams.
+        base: Base of the tick streams; for several runs one each, uint64 ``(runs, 1)``.
         tick: Steps done before this one.
         factors: `chunk_factors` of the chunks.
+
+    Returns:
+        uint64 ``(chunks,)``, for several runs ``(runs, chunks)``.
     """
-    common = np.array(base ^ (tick * TICK_FACTOR & MASK64), np.uint64)
+    mixed = tick * TICK_FACTOR & MASK64
+    common = np.array(base ^ mixed, np.uint64) if isinstance(base, int) else base ^ np.array(mixed, np.uint64)
     return xorshift64_array((factors ^ common) | _ONE)
 
 
@@ -132,6 +137,31 @@ def stream_bits(state: int, count: int) -> tuple[NDArray[np.uint32], int]:
     return words, state
 
 
+def many_bits(states: NDArray[np.uint64], counts: NDArray[np.integer]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    """Return the next words of many streams, as `stream_bits` does of one.
+
+    Args:
+        states: State of each stream, uint64 ``(streams,)``.
+        counts: Words wanted of each, ``(streams,)``.
+
+    Returns:
+        32-bit words, each stream's together, uint32 ``(sum of counts,)``, and the states after them, ``(streams,)``.
+    """
+    words, after = np.empty(int(counts.sum()), np.uint32), states.copy()
+    ends = np.cumsum(counts)
+    for first, end in _bands(counts):
+        begin = int(ends[first] - counts[first])
+        if end - first == 1:  # alone it may be longer than a block
+            words[begin : int(ends[first])], after[first] = stream_bits(int(states[first]), int(counts[first]))
+            continue
+        walked = _walk(states[first:end], int(counts[first:end].max()))
+        words[begin : int(ends[end - 1])] = _band_words(walked, counts[first:end])
+        drawing = np.flatnonzero(counts[first:end])
+        segment, draw = np.divmod(counts[first:end][drawing] - 1, walked.shape[0])
+        after[first + drawing] = walked[draw, drawing * (walked.shape[1] // (end - first)) + segment]
+    return words, after
+
+
 def row_words(starts: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArray[np.uint32]:
     """Return the first words of many streams, each stream's words together, in the order of the streams.
 
@@ -142,22 +172,27 @@ def row_words(starts: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArra
     Returns:
         32-bit words, uint32 ``(sum of counts,)``.
     """
-    streams = max(1, _BLOCK_DRAWS // max(1, int(counts.max(initial=0))))
-    if streams >= starts.size:
-        return _band_words(starts, counts)
-    bands = range(0, starts.size, streams)
-    return np.concatenate(
-        [_band_words(starts[first : first + streams], counts[first : first + streams]) for first in bands]
-    )
+    words = [
+        _band_words(_walk(starts[first:end], int(counts[first:end].max())), counts[first:end])
+        for first, end in _bands(counts)
+    ]
+    return words[0] if len(words) == 1 else np.concatenate([np.empty(0, np.uint32), *words])
 
 
-def _band_words(starts: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArray[np.uint32]:
+def _bands(counts: NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Return where to cut the streams so that those of a band walk about a block together; none without a draw."""
     most = int(counts.max(initial=0))
     if most == 0:
-        return np.empty(0, np.uint32)
-    states = _walk(starts, most)
+        return []
+    streams = max(1, _BLOCK_DRAWS // most)
+    bands = [(first, min(first + streams, counts.size)) for first in range(0, counts.size, streams)]
+    return [band for band in bands if len(bands) == 1 or counts[slice(*band)].any()]
+
+
+def _band_words(states: NDArray[np.uint64], counts: NDArray[np.integer]) -> NDArray[np.uint32]:
+    """Return the first words of the streams that were walked to `states`, `counts` of each."""
     length = states.shape[0]
-    segments = states.shape[1] // starts.size
+    segments = states.shape[1] // counts.size
     if segments == 1:
         filled = counts
     else:

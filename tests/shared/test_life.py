@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import henad_web as hw
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
-from henad_web.models.game_of_life import ByteLife, LaneLife, LifeLayout, lanes_of, life_layout
+from henad_web.models.life_cells import ByteLife, LaneLife, LifeLayout, lanes_of, life_layout
 
 ENTRY = example_models()["game_of_life"]
 SLOW = settings(max_examples=40)

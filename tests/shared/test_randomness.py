@@ -18,6 +18,7 @@ from henad_web.randomness import (
     chunk_seeds,
     initial_state,
     jump_of,
+    many_bits,
     mix_seed,
     next_base,
     next_bits,
@@ -202,3 +203,30 @@ def test_rows_too_long_for_one_block_get_the_same_words() -> None:
     for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
         assert words[first : first + count].tolist() == stream_bits(start, count)[0].tolist()
         first += count
+
+
+@given(
+    counts=st.lists(st.one_of(st.just(0), st.integers(0, 12), st.integers(0, 300)), min_size=1, max_size=30),
+    state=STATES,
+)
+def test_many_streams_go_on_as_each_does_alone(counts: list[int], state: int) -> None:
+    states = [chunk_seed(state, 3, row) for row in range(len(counts))]
+    words, after = many_bits(np.array(states, np.uint64), np.array(counts))
+    alone = [words_of(start, count) for start, count in zip(states, counts, strict=True)]
+    assert words.tolist() == [word for drawn, _ in alone for word in drawn]
+    assert after.tolist() == [left for _, left in alone]
+
+
+@pytest.mark.parametrize("counts", [[70_000, 0, 60_000, 3], [2**17 + 3, 5], [0, 0, 2**17], [40_000] * 5])
+def test_streams_too_long_for_one_block_go_on_as_each_does_alone(counts: list[int]) -> None:
+    states = [chunk_seed(4, 0, row) for row in range(len(counts))]
+    words, after = many_bits(np.array(states, np.uint64), np.array(counts))
+    alone = [stream_bits(start, count) for start, count in zip(states, counts, strict=True)]
+    assert words.tolist() == [word for drawn, _ in alone for word in drawn.tolist()]
+    assert after.tolist() == [left for _, left in alone]
+
+
+def test_the_chunks_of_several_runs_start_where_those_of_each_do() -> None:
+    bases, factors = [7, 2**64 - 1, 99], chunk_factors(5)
+    together = chunk_seeds(np.array(bases, np.uint64)[:, np.newaxis], 12, factors)
+    assert together.tolist() == [[chunk_seed(base, 12, chunk) for chunk in range(5)] for base in bases]

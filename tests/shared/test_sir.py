@@ -286,7 +286,7 @@ def test_a_state_says_what_it_holds() -> None:
     state = ENTRY.build({"grid_width": 128, "grid_height": 128})
     assert state.population == 128 * 128
     assert state.parallel_jobs == 2
-    assert state.heap_bytes == SirCells(grid_of(state) == 1).heap_bytes + chunk_factors(128).nbytes
+    assert state.heap_bytes == SirCells(grid_of(state)[np.newaxis]).heap_bytes + chunk_factors(128).nbytes
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 10_000), (2, 10_000), (10_000, 1), (200, 200)])
