@@ -225,7 +225,7 @@ def test_opened_rows_become_the_outcomes_they_were_written_from(part: Part) -> N
     assert outcomes[1].reducers == {"Susceptible:max": 254, "Infected:final": 114}
     assert outcomes[1].series.values[:, 1].tolist() == [2, 107, 205, 164, 114]
     assert recorded.study.factors == ("infection_rate",)
-    assert recorded.study.level(1, "infection_rate") == "0.4"
+    assert recorded.study.level(outcomes[2].config, "infection_rate") == "0.4"
 
 
 def test_results_without_series_say_so_and_keep_their_rows(part: Part) -> None:

@@ -18,6 +18,7 @@ import typer
 
 import henad_web as hw
 from henad_native.cli.app import app
+from henad_web import randomness
 from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind, RunOrder, SeedScheme
 from henad_web.explore.spec_form import keys_of
@@ -26,7 +27,7 @@ from tests.native.laws import NATIVE, PORTABLE, ROOT, functions_of, sources
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
-RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/results.md")
+RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/randomness.md", "docs/results.md")
 """Documents whose Python is whole programs; the architecture page shows fragments."""
 
 
@@ -83,6 +84,13 @@ def test_every_key_of_a_spec_is_explained(form: type[msgspec.Struct]) -> None:
 def test_every_word_of_a_spec_is_explained(vocabulary: type[StrEnum]) -> None:
     text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
     assert [word for word in vocabulary if word not in text] == []
+
+
+def test_every_call_on_streams_is_explained() -> None:
+    text = (ROOT / "docs" / "randomness.md").read_text(encoding="utf-8")
+    drawn = [name for name in vars(randomness.DesignRng) if not name.startswith("_")]
+    shown = {name for name in (*randomness.__all__, *drawn) if re.search(rf"`[^`\n]*\b{name}\b|\.{name}\(", text)}
+    assert {*randomness.__all__, *drawn} - shown == set()
 
 
 def test_every_command_is_in_the_changelog() -> None:
