@@ -89,7 +89,7 @@ def check_timeout(timeout_s: float | None, problems: ProblemList) -> None:
     """Check that `timeout_s`, None for none, is a time."""
     if timeout_s is None or 0 <= timeout_s < MAX_TIMEOUT_S:
         return
-    wrong = "too long" if math.isfinite(timeout_s) and timeout_s > 0 else "not a time"
+    wrong = "too long" if MAX_TIMEOUT_S <= timeout_s < math.inf else "not a time"
     allowed = "finite seconds from 0 on; leave it out for none"
     problems.add(("run",), "timeout_s", f"the timeout is {wrong}", came=repr(timeout_s), allowed=allowed)
 

@@ -66,8 +66,9 @@ class _Cursor:
     def take(self, pattern: re.Pattern[str]) -> str:
         """Move behind what `pattern` matches here, which may be nothing, and return it."""
         match = pattern.match(self.text, self.position)
-        self.position += 0 if match is None else len(match.group())
-        return "" if match is None else match.group()
+        found = "" if match is None else match.group()
+        self.position += len(found)
+        return found
 
 
 def csv_records(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -118,7 +118,7 @@ def _ticks_of(domain: Levels | WholeDomain) -> Callable[[Column], NDArray[np.uin
     if isinstance(domain, WholeDomain):
         low = np.array(domain.low, np.uint64)
         return lambda column: column.astype(np.uint64) + low
-    if isinstance(domain, range) and len(domain) > CHUNK:
+    if isinstance(domain, range):
         start, step = np.array(domain.start, np.uint64), np.array(domain.step, np.uint64)
         return lambda column: column.astype(np.uint64) * step + start
     if isinstance(domain, TableLevels):

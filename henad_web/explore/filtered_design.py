@@ -335,7 +335,7 @@ class FilteredDesign(Design):
 
     def columns(self, first: int, last: int) -> list[Column]:
         """Return the columns of the kept configs `first` to ``last - 1``."""
-        parts = [[column[:0]] for column in self._inner.columns(0, 1)]
+        parts = [[column] for column in self._inner.columns(0, 0)]
         for stretch in range(bisect_right(self._starts, first) - 1, bisect_left(self._starts, last)):
             start = self._starts[stretch]
             positions = self._positions_in(stretch)[max(first - start, 0) : last - start]

@@ -119,7 +119,7 @@ def _nearest_levels(domain: SteppedLevels | DecimalLevels) -> Sequence[float]:
 def repeated_configs(position: int, block: ResolvedBlock) -> RepeatedConfigs | None:
     """Return how many configs of the block at `position` have the values of an earlier one, None when none is known."""
     count = block.design.config_count
-    if block.kind not in _MEANT_TO_DIFFER or count < 2:
+    if block.kind not in _MEANT_TO_DIFFER:
         return None
     if count > _MOST_COMPARED:
         most = math.prod(_values_of(domain) for domain in block.design.domains)

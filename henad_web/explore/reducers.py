@@ -118,7 +118,6 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ticks = NDArray[np.int64]
 
-_LAST_INT64 = 2**63 - 1
 _COMPARE: dict[Comparison, Callable[[Floats, float], Flags]] = {
     Comparison.LESS: np.less,
     Comparison.LESS_EQUAL: np.less_equal,
@@ -224,7 +223,7 @@ class WindowMean:
     __slots__ = ("_count", "_end", "_start", "_sum")
 
     def __init__(self, start: int, end: int) -> None:
-        self._start, self._end = min(start, _LAST_INT64), min(end, _LAST_INT64)
+        self._start, self._end = start, end
         self._sum, self._count = 0.0, 0
 
     def fold(self, ticks: Ticks, values: Floats, finite: Flags) -> None:

@@ -6,7 +6,6 @@ What depends on a model (ids, ranges, statistics) is not in it.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind
 from henad_web.explore.spec_form import SCHEMA_KEY, SpecForm
 
@@ -50,7 +48,7 @@ def _name(name: str) -> str:
 
 
 def _definition(name: str, schema: Schema) -> Schema:
-    summary, attributes = _documentation(name, schema)
+    summary, attributes = _documentation(schema)
     found = cast(Schema, _simplified(schema))
     found["title"], found["description"] = _name(name), summary
     if not found.get("required", True):
@@ -64,9 +62,8 @@ def _definition(name: str, schema: Schema) -> Schema:
     return found
 
 
-def _documentation(name: str, schema: Schema) -> tuple[str, dict[str, str]]:
-    documented = inspect.cleandoc(getattr(spec_form, name).__doc__ or "") if hasattr(spec_form, name) else ""
-    text, _, listed = (documented or str(schema.get("description", ""))).partition("\n\n")
+def _documentation(schema: Schema) -> tuple[str, dict[str, str]]:
+    text, _, listed = str(schema.get("description", "")).partition("\n\n")
     _, _, listed = f"\n{listed}".partition("\nAttributes:\n")
     attributes = {match[1]: " ".join(match[2].split()) for match in _ATTRIBUTE.finditer(listed)}
     return " ".join(text.split()), attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.levels import ContinuousDomain, SteppedLevels, stepped_levels
+from henad_web.explore.levels import ContinuousDomain, Levels, SteppedLevels, decimal_levels, stepped_levels
 from henad_web.explore.spec import ActionSpec, AllLevels, LevelSpec, RangeLevels
 from tests.shared.schemas import (
     ALL,
@@ -55,6 +56,19 @@ def test_a_range_that_does_not_start_at_zero_loses_nothing() -> None:
     found = texts("loss", span(0.1, 2.0, 0.1))
     assert len(found) == 20
     assert found == [f"{Decimal(tenth) / 10:f}".removesuffix(".0") for tenth in range(1, 21)]
+
+
+@pytest.mark.parametrize("levels_of", [stepped_levels, decimal_levels])
+def test_a_range_has_up_to_2_to_the_24_levels_and_none_beyond_its_count(
+    levels_of: Callable[[float, float, float], Levels | None],
+) -> None:
+    assert levels_of(0.0, 2.0**24, 1.0) is None
+    longest = levels_of(1.0, 2.0**24, 1.0)
+    assert longest is not None
+    assert (len(longest), longest[2**24 - 1]) == (2**24, 2.0**24)
+    for position in (-1, 2**24):
+        with pytest.raises(IndexError, match=f"level {position} of 16777216"):
+            longest[position]
 
 
 def test_the_value_0_05_stays_0_05() -> None:

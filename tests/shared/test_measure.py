@@ -198,6 +198,13 @@ def test_a_sample_of_another_shape_is_refused_and_not_taken(stats: dict[str, flo
     assert sampler.finish()[1].ticks.tolist() == [0]
 
 
+def test_a_first_sample_of_another_shape_has_not_changed_it() -> None:
+    with pytest.raises(
+        StatsShapeError, match="are not those of its columns at tick 0: expected Alive, Dead, got Alive"
+    ):
+        bound().sampler().push(0, {"Alive": 1.0})
+
+
 @pytest.mark.parametrize("value", [None, "many", 10**400, [1.0]], ids=["nothing", "text", "huge", "list"])
 def test_a_value_that_is_no_number_is_refused_and_not_taken(value: Any) -> None:
     sampler = bound().sampler()

@@ -62,6 +62,14 @@ def test_lengths_that_cannot_be_are_refused(run: RunSettings, key: str) -> None:
     assert (place.table, place.key) == (("run",), key)
 
 
+@pytest.mark.parametrize(
+    ("timeout_s", "wrong"),
+    [(-0.5, "not a time"), (2.0**64, "too long"), (float("inf"), "not a time"), (float("nan"), "not a time")],
+)
+def test_a_timeout_that_cannot_be_says_why(timeout_s: float, wrong: str) -> None:
+    assert only_problem(run=RunSettings(timeout_s=timeout_s)).wrong == f"the timeout is {wrong}"
+
+
 def test_no_steps_and_a_timeout_of_zero_are_allowed() -> None:
     assert problems_of(run=RunSettings(steps=0, timeout_s=0.0)) == ()
 
@@ -81,7 +89,9 @@ def test_cadences_that_cannot_be_are_refused(measure: MeasureSettings, key: str)
 
 
 def test_a_cadence_that_is_off_gets_one_that_fits() -> None:
-    assert "such as 6" in str(only_problem(measure=MeasureSettings(stats_every=3, series_every=7)))
+    for series_every, near in ((7, 6), (2, 3), (-4, 3)):
+        problem = only_problem(measure=MeasureSettings(stats_every=3, series_every=series_every))
+        assert problem.allowed == f"0 for no series, or a multiple such as {near}"
 
 
 @pytest.mark.parametrize("column", ["Alive", "Drift.x", "Ages.[0, 1)", "Alive.anything"])
@@ -99,9 +109,14 @@ def test_unknown_statistics_get_a_near_miss() -> None:
     assert (second.place.table, second.hint) == (("measure", "reducers", 1), "did you mean 'Dead'?")
 
 
-def test_a_threshold_that_is_not_finite_is_refused() -> None:
-    stop = StopSpec(column="Alive", comparison="<", threshold=float("nan"))
-    assert only_problem(run=RunSettings(stop=stop)).wrong == "threshold not finite"
+@pytest.mark.parametrize(
+    ("comparison", "threshold", "wrong"),
+    [("<", float("nan"), "threshold not finite"), ("=>", 1.0, "no such comparator")],
+)
+def test_a_comparison_that_cannot_be_is_refused(comparison: str, threshold: float, wrong: str) -> None:
+    stop = StopSpec(column="Alive", comparison=comparison, threshold=threshold)
+    problem = only_problem(run=RunSettings(stop=stop))
+    assert (problem.place.table, problem.place.key, problem.wrong) == (("run", "stop"), "condition", wrong)
 
 
 @pytest.mark.parametrize("kind", ["median", "first<nan", "mean@9..3"])
@@ -193,6 +208,12 @@ def test_an_action_factor_needs_an_action_in_the_spec() -> None:
 def test_a_block_that_does_not_fit_its_design_is_refused(wrong_block: BlockSpec, key: str | None) -> None:
     place = only_problem(wrong_block).place
     assert (place.table, place.key) == (("block", 0), key)
+
+
+def test_of_a_long_text_its_first_line_is_shown_up_to_40_letters() -> None:
+    assert only_problem(BlockSpec(table_text="size,rate\n1,0.5\n")).came == "'size,rate'"
+    assert only_problem(BlockSpec(file="a" * 40)).came == f"'{'a' * 40}'"
+    assert only_problem(BlockSpec(file="a" * 41)).came == f"'{'a' * 40}...'"
 
 
 @pytest.mark.parametrize("factor", [FactorSpec(levels=ALL), FactorSpec(levels=ALL, param="mode", action="pulse")])

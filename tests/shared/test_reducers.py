@@ -85,6 +85,8 @@ def test_first_skips_samples_that_are_not_finite() -> None:
 def test_a_window_holds_both_its_ends() -> None:
     assert fold_one("mean@2..4", [100, 100, 1, 2, 6, 100]) == 3.0
     assert fold_one("mean@7..9", [1, 2, 3]) is None
+    assert fold_one(f"mean@1..{2**64 - 1}", [100, 2, 4]) == 3.0
+    assert fold_one(f"mean@{2**64 - 1}..{2**64 - 1}", [1, 2, 3]) is None
 
 
 def test_a_window_skips_samples_that_are_not_finite() -> None:

@@ -302,8 +302,12 @@ def test_problems_of_a_plan_have_their_lines() -> None:
         ('{"a": tru}', 1, "'t' where a value should stand at column 7", None),
         ('{"a":\n "b}', 2, "'\"' where a text starts that never ends at column 2", None),
         ('{"a": 1' + "0" * 5000 + "}", 1, "a number has too many digits at column 7", None),
+        ('{"b": 12, "a": 1' + "0" * 5000 + ', "c": 123}', 1, "a number has too many digits at column 16", None),
+        ('\n{"a" 1}', 2, "'1' where a colon should stand at column 6", None),
         ('{"a": "' + '\\"' * 200_000, 1, "'\"' where a text starts that never ends at column 7", None),
         ("[" * 100_000, 1, "more than 64 brackets inside one another at column 65", None),
+        ("[{}, [], " + "[" * 64, 1, "more than 64 brackets inside one another at column 73", None),
+        ('{"a": [{}, [], ' + "[" * 62 + "}", 1, "'}' where a value should stand at column 78", None),
     ],
 )  # fmt: skip
 def test_a_json_syntax_error_has_its_line_and_what_to_write(text: str, line: int, wrong: str, hint: str | None) -> None:

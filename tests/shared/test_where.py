@@ -267,6 +267,7 @@ def test_kept_configs_are_found_across_stretches() -> None:
     positions = [0, len(expected) - 1, *range(0, len(expected), 997), 1]
     found = [(plan.configs[place].params[0], *plan.configs[place].action_ticks) for place in positions]
     assert found == [expected[place] for place in positions]
+    assert kept("action.pulse < 100", big).resolved[0].design.late_ticks(1, 150) == (0, 0)
     late = [pulse for _, pulse in expected if pulse > 100]
     assert plan.resolved[0].design.late_ticks(1, 100) == (len(late), 199)
     columns = plan.resolved[0].design.columns(290, 20000)

@@ -91,6 +91,21 @@ def test_a_range_of_wide_whole_numbers_is_exact() -> None:
     assert "out of range" in problem_of(block(ranged("offset", HIGHEST, HIGHEST + 1))).wrong
 
 
+@pytest.mark.parametrize(
+    ("factor", "key", "wrong"),
+    [
+        (ranged("level", 0, 1, 1e-9), "step", "too many levels"),
+        (ranged("level", -1e301, 0, 1e300), "min", "out of range"),
+        (ranged("level", 0, 1e301, 1e300), "max", "out of range"),
+        (ranged("level", 0, 1e301), "max", "out of range"),
+    ],
+)
+def test_a_range_of_doubles_that_cannot_be_is_refused(factor: str, key: str, wrong: str) -> None:
+    problem = problem_of(block(factor, design="lhs", rest="samples = 4"))
+    assert problem.place.key == key
+    assert wrong in problem.wrong
+
+
 @pytest.mark.parametrize("design", ["random", "lhs"])
 def test_the_whole_span_of_both_is_drawn_without_overflow(design: str) -> None:
     plan = plan_of(block(WHOLE_SPAN, WHOLE_LEVEL, design=design, rest="samples = 64"))
