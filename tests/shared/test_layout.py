@@ -12,6 +12,7 @@ import henad_web as hw
 from henad_web.errors import ConcurrencyError, ShardError
 from henad_web.explore.shards import WHOLE, Shard
 from henad_web.model.entry import Backend
+from henad_web.model.grid import row_jobs
 from henad_web.model.quantities import about_text, byte_text
 from henad_web.run.layout import (
     Concurrency,
@@ -61,6 +62,27 @@ def plain(
 ) -> ExecutionLayout:
     """Return the layout of a model whose step uses one thread."""
     return choose_layout(concurrency, resources, Backend.CPU, probe, runs, **asked)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "jobs"),
+    [
+        (1024, 1024, 128),
+        (128, 128, 2),
+        (100, 100, 2),
+        (64, 64, 1),
+        (90, 92, 1),
+        (90, 93, 2),
+        (8192, 5, 5),
+        (8193, 5, 5),
+        (8191, 5, 3),
+        (1, 8192, 1),
+        (1, 8193, 2),
+        (1, 1, 1),
+    ],
+)
+def test_a_grid_splits_into_jobs_of_whole_rows_about_8192_cells_each(width: int, height: int, jobs: int) -> None:
+    assert row_jobs(width, height) == jobs
 
 
 def test_a_small_model_gets_one_thread_a_lane() -> None:

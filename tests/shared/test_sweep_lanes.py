@@ -31,7 +31,7 @@ from henad_web.run.requests import RunRequest
 from henad_web.run.source import RunSource
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import runtime_here
-from tests.shared.hosts import ManualClock
+from tests.shared.hosts import Host, ManualClock
 from tests.shared.toy_models import Toy, entry_of
 
 
@@ -503,3 +503,19 @@ def test_a_sweep_that_is_over_is_idle(clock: ManualClock) -> None:
     assert bench.sweep.is_over
     assert bench.sweep.pump() == IDLE
     assert bench.sweep.view() is None
+
+
+def test_three_grid_sizes_and_three_replicates_are_nine_outcomes_in_plan_order(stepped: Host) -> None:
+    widths = hw.FactorSpec(param="grid_width", levels=hw.ValueLevels(values=(16, 20, 24)))
+    spec = hw.SweepSpec(
+        model="sir",
+        fixed={"grid_height": 24},
+        run=hw.RunSettings(steps=40, replicates=3),
+        measure=hw.MeasureSettings(stats_every=3, series_every=6),
+        blocks=(hw.BlockSpec(factors=(widths,)),),
+    )
+    events = stepped.drain(stepped.start(hw.example_models()["sir"], spec))
+    outcomes = [event.outcome for event in events if isinstance(event, hw.RunFinished)]
+    assert [outcome.run.run_id for outcome in outcomes] == list(range(9))
+    assert {(str(outcome.status), outcome.ticks) for outcome in outcomes} == {("ok", 40)}
+    assert {tuple(outcome.series.ticks.tolist()) for outcome in outcomes} == {(0, 6, 12, 18, 24, 30, 36, 40)}
