@@ -14,7 +14,7 @@ from pacing import Pace
 from wording import as_sentence, duration_text, progress_text, stage_text
 
 import henad_web as hw
-from henad_web.run.layout import layout_text
+from henad_web.run.layout import ExecutionLayout, layout_text
 
 __all__ = ["Actions", "Controls"]
 
@@ -88,7 +88,7 @@ class Controls:
         self._say_progress(sentence)
         write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
 
-    def show_layout(self, layout: hw.ExecutionLayout) -> None:
+    def show_layout(self, layout: ExecutionLayout) -> None:
         """Say how many runs go on at once, and why."""
         write(self._layout, as_sentence(layout_text(layout)))
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import henad_web as hw
+from benchmarks.frameworks import ENTRANTS, Entrant, Lap, RaceError, difference, python_of, race, times_as_many
 from benchmarks.native import handle_steps
+from benchmarks.rivals.race import INFECTION, INITIAL, RECOVERY, STEPS
 from tests.shared.hosts import ManualClock
 from web.bench_bare import BareLoop
 from web.bench_cases import CASES, Case, single_run_text, spec_text
@@ -58,3 +64,71 @@ def test_a_sweep_of_the_page_steps_for_the_time_it_is_asked_for() -> None:
     assert (spec.run.steps, spec.run.replicates) == (1000, 2)
     spec = hw.parse_spec(spec_text(sir, rate=65536 * 1000.0, seconds=2.0, stats_every=1)).spec
     assert (spec.run.steps, spec.run.replicates) == (100, 20)
+
+
+OTHER = Entrant(name="Other", program="other_sir.py", requirement="other>=1", runs={1: 1})
+
+
+def test_an_environment_is_made_once_for_each_requirement(tmp_path: Path) -> None:
+    installed: list[tuple[Path, str]] = []
+
+    def install(python: Path, requirement: str) -> None:
+        installed.append((python, requirement))
+
+    for entrant in (OTHER, OTHER, replace(OTHER, requirement="other>=2")):
+        python = python_of(entrant, tmp_path, make=lambda home: home.mkdir(exist_ok=True), install=install)
+        assert python.is_relative_to(tmp_path / "other")
+    assert [requirement for _, requirement in installed] == ["other>=1", "other>=2"]
+    assert python_of(replace(OTHER, requirement=None), tmp_path) == Path(sys.executable)
+
+
+def test_a_package_that_cannot_be_installed_is_told_in_a_line(tmp_path: Path) -> None:
+    def install(python: Path, requirement: str) -> None:
+        raise subprocess.CalledProcessError(1, "pip", stderr="Collecting other\nERROR: No matching distribution\n")
+
+    with pytest.raises(RaceError) as caught:
+        python_of(OTHER, tmp_path, make=lambda home: home.mkdir(), install=install)
+    assert str(caught.value) == "Other cannot be installed: ERROR: No matching distribution"
+    assert not (tmp_path / "other" / "requirement.txt").exists()
+
+
+def test_a_program_that_fails_is_told_in_a_line() -> None:
+    with pytest.raises(RaceError, match=r"^Other on 1 core failed: .*No such file.*$"):
+        race(OTHER, Path(sys.executable), 1)
+
+
+def test_our_own_program_runs_the_epidemic_it_is_compared_by() -> None:
+    ours = ENTRANTS[0]
+    lap = race(replace(ours, runs={1: 2}), Path(sys.executable), 1)
+    assert len(lap.infected) == 2
+    assert difference(lap, lap) is None
+    defaults = {param.id: param.default for param in hw.example_models()["sir"].params}
+    assert defaults["infection_rate"] == pytest.approx(INFECTION)
+    assert defaults["recovery_rate"] == pytest.approx(RECOVERY)
+    assert defaults["initial_infected_pct"] == pytest.approx(INITIAL)
+
+
+def lap_of(*runs: list[int]) -> Lap:
+    return Lap("1", 1.0, 1.0, [*runs])
+
+
+def epidemic(start: int = 100, peak: int = 7000, counts: int = STEPS + 1) -> list[int]:
+    return [start, peak, *([90] * (counts - 2))]
+
+
+@pytest.mark.parametrize(
+    ("lap", "text"),
+    [
+        (lap_of(epidemic(), epidemic(130, 7500)), None),
+        (lap_of(epidemic(), epidemic(counts=STEPS)), "not every run has 101 counts"),
+        (lap_of(epidemic(start=10)), "10 cells are infected at the start, not about 100"),
+        (lap_of(epidemic(peak=6000)), "6000 are infected at the peak, not about 7000"),
+        (lap_of(epidemic(peak=8000)), "8000 are infected at the peak, not about 7000"),
+    ],
+)
+def test_another_epidemic_is_told_in_words(lap: Lap, text: str | None) -> None:
+    assert difference(lap, lap_of(epidemic())) == text
+
+
+def test_what_is_compared_is_the_ratio_within_a_round() -> None:
+    assert times_as_many([1.0, 10.0, 2.0], [3.0, 20.0, 8.0]) == 3.0

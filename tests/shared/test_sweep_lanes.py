@@ -509,7 +509,7 @@ def test_three_grid_sizes_and_three_replicates_are_nine_outcomes_in_plan_order(s
     widths = hw.FactorSpec(param="grid_width", levels=hw.ValueLevels(values=(16, 20, 24)))
     spec = hw.SweepSpec(
         model="sir",
-        fixed={"grid_height": 24},
+        fixed=(("grid_height", 24),),
         run=hw.RunSettings(steps=40, replicates=3),
         measure=hw.MeasureSettings(stats_every=3, series_every=6),
         blocks=(hw.BlockSpec(factors=(widths,)),),
