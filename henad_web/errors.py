@@ -477,9 +477,10 @@ def near_miss(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean '{close[0]}'?" if close else None
 
 
-def counted(count: int, noun: str) -> str:
-    """Return ``1 run`` or ``2 runs``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def counted(count: int, noun: str, *, grouped: bool = False) -> str:
+    """Return ``1 run`` or ``2000 runs``, and ``2,000 runs`` where digits are `grouped`."""
+    number = f"{count:,}" if grouped else str(count)
+    return f"{number} {noun}" if count == 1 else f"{number} {noun}s"
 
 
 def describe(error: BaseException) -> str:

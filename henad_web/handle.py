@@ -55,6 +55,7 @@ class SweepProgress:
         active_runs: Runs in progress, by run id.
         fraction: Share done, 0 to 1, of planning before the runs or of the summary behind them; None while runs are
             under way and once over.
+        is_planned: Whether it is planned and probed, so that runs can start.
     """
 
     phase: SweepPhase
@@ -68,6 +69,7 @@ class SweepProgress:
     remaining: float | None
     active_runs: tuple[ActiveRun, ...]
     fraction: float | None = None
+    is_planned: bool = True
 
     @property
     def runs_stepped(self) -> float:
@@ -307,6 +309,7 @@ class SweepRun:
             remaining=remaining,
             active_runs=active_runs,
             fraction=counters.fraction,
+            is_planned=counters.runs_total is not None,
         )
 
     def view(self) -> RunView | None:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from dom import by_id, make, reveal, write
 from handlers import listen
 from pacing import Pace
-from wording import as_sentence, duration_text, progress_text, stage_text
+from wording import as_sentence
 
 import henad_web as hw
 from henad_web.run.layout import ExecutionLayout, layout_text
+from henad_web.wording import duration_text, progress_text, runs_text
 
 __all__ = ["Actions", "Controls"]
 
@@ -71,21 +72,14 @@ class Controls:
         """Offer to run what opened results lack, or do not."""
         reveal(self._rest, offered)
 
-    def show_progress(self, progress: hw.SweepProgress, *, planned: bool = True) -> None:
-        """Show counts, time left and time passed; while it is not yet `planned`, the bar shows how far planning is."""
-        if planned:
+    def show_progress(self, progress: hw.SweepProgress) -> None:
+        """Show counts, time left and time passed; until the sweep is planned, the bar shows how far planning is."""
+        if progress.is_planned:
             self._bar.max = max(1, progress.runs_total)
             self._bar.value = progress.runs_stepped
         else:
             self._bar.max, self._bar.value = 1, progress.fraction or 0.0
-        sentence = progress_text(
-            done=progress.runs_done,
-            total=progress.runs_total,
-            failed=progress.runs_failed,
-            remaining=progress.remaining,
-            stage=stage_text(planned=planned, fraction=progress.fraction),
-        )
-        self._say_progress(sentence)
+        self._say_progress(progress_text(progress))
         write(self._elapsed, f"{duration_text(progress.elapsed)} elapsed")
 
     def show_layout(self, layout: ExecutionLayout) -> None:
@@ -95,7 +89,7 @@ class Controls:
     def show_recorded(self, *, rows: int, planned: int, failed: int) -> None:
         """Show the counts of results that were opened: nothing runs, so no time passes."""
         self._bar.max, self._bar.value = max(1, planned), rows
-        self._say_progress(progress_text(done=rows, total=planned, failed=failed, remaining=None))
+        self._say_progress(runs_text(rows, planned, failed=failed))
         write(self._elapsed, "")
         write(self._layout, "")
 

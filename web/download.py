@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 from dom import by_id, save, write
 from handlers import listen
-from wording import archive_name, byte_text
+from wording import archive_name
 
 from henad_web.results.archive import pack
+from henad_web.wording import byte_text
 
 __all__ = ["Download"]
 

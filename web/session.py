@@ -61,7 +61,6 @@ class Session:
         self._opened: Recorded | None = None
         self._watch = StepWatch()
         self._due = self._rows_due = 0.0
-        self._is_planned = False
         self._show = Showing()
 
     @property
@@ -117,7 +116,6 @@ class Session:
             return
         self._study, self._opened, self._watch = study, opened, StepWatch()
         self._due = self._rows_due = 0.0
-        self._is_planned = False
         show(views.controls.offer_rest, False)
         show(views.download.clear)
         show(views.gallery.begin, study)
@@ -175,7 +173,6 @@ class Session:
         views, show = self._views, self._show
         match event:
             case hw.Planned(outline):
-                self._is_planned = True
                 show(views.controls.show_layout, outline.layout)
                 if self._study is not None:
                     show(views.table.begin, self._study, outline.reducer_columns)
@@ -217,8 +214,10 @@ class Session:
         views, show, progress = self._views, self._show, run.progress()
         self._due = self._clock() + REFRESH_S
         show(views.controls.show_active, True, paused=run.is_paused)
-        show(views.controls.show_progress, progress, planned=self._is_planned)
-        state = state_text(planned=self._is_planned, paused=run.is_paused, held=run.is_held, fraction=progress.fraction)
+        show(views.controls.show_progress, progress)
+        state = state_text(
+            planned=progress.is_planned, paused=run.is_paused, held=run.is_held, fraction=progress.fraction
+        )
         show(views.controls.show_state, *state)
         step_ms = self._watch.step_ms
         slow = "" if step_ms is None else slow_step_text(step_ms, BUDGET_MS)
@@ -238,7 +237,7 @@ class Session:
         views, show = self._views, self._show
         run.close()
         self._release()
-        show(views.controls.show_progress, run.progress(), planned=self._is_planned)
+        show(views.controls.show_progress, run.progress())
         self._show_runs()
         show(views.board.rest)
 

@@ -26,7 +26,6 @@ from henad_web.models import example_models
 from henad_web.output.manifest import Manifest, ManifestStatus, layout_of, spec_of
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.record import Counts, non_finite_line
-from henad_web.results.commands import henad_command, models_named
 from henad_web.results.errors import MissingFileError, ModelChangedError
 from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replaying import Replay, ReplayPoint
@@ -34,6 +33,7 @@ from henad_web.results.runs import RecordedRuns
 from henad_web.results.series import RecordedSeries, SeriesFile
 from henad_web.results.summary import RecordedSummary
 from henad_web.run.requests import RunRequest
+from henad_web.wording import henad_command, models_named
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from henad_web.errors import ConcurrencyError, counted
-from henad_web.model.quantities import about_text, byte_text
+from henad_web.wording import about_text, byte_text
 
 if TYPE_CHECKING:
     from henad_web.model.entry import Backend

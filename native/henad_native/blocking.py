@@ -13,8 +13,8 @@ from henad_web.channel import Failed, Finished, OutputNotice, OutputPaused, Swee
 from henad_web.errors import SweepFailedError, SweepInterruptedError, counted
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.output.record import SweepEnd, SweepRecord
-from henad_web.results.commands import henad_command, models_named
 from henad_web.run.options import SweepRunOptions
+from henad_web.wording import henad_command, models_named
 
 __all__ = ["LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "STOPPED_AT_ONCE", "Listener", "RoomWatch", "run_blocking"]
 

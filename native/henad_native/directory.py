@@ -29,8 +29,8 @@ from henad_web.errors import HoldsResultsError, ManifestError, OutputError, Outp
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
 from henad_web.output.store import opened_to_read
-from henad_web.results.commands import henad_command, models_named
 from henad_web.resume.errors import ResumeError, ResumeReason
+from henad_web.wording import henad_command, models_named
 
 if TYPE_CHECKING:
     from henad_web.output.store import FileStore, Stamp

@@ -40,40 +40,10 @@ class Host:
         self.turns.append((passed_s, budget_s))
 
 
-def test_progress_names_done_failed_and_time_left(part: Part) -> None:
-    text = part("wording").progress_text
-    assert text(done=12, total=60, failed=1, remaining=16.2) == "12 of 60 runs · 1 failed · about 16 s left"
-    assert text(done=0, total=1, failed=0, remaining=None) == "0 of 1 run"
-    assert text(done=3, total=1200, failed=0, remaining=0.2) == "3 of 1,200 runs · about 1 s left"
-
-
 def test_a_plan_reads_as_a_product(part: Part) -> None:
     sentence = part("wording").plan_text(6, 3, 18, 200)
     assert sentence == "6 configs \N{MULTIPLICATION SIGN} 3 replicates = 18 runs of 200 ticks"
     assert part("wording").plan_text(1, 1, 1, 1).endswith("= 1 run of 1 tick")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (-3.0, "0.0 s"),
-        (4.21, "4.2 s"),
-        (9.96, "10 s"),
-        (59.4, "59 s"),
-        (187.0, "3 min 07 s"),
-        (7500.0, "2 h 05 min"),
-        (3_600_000.0, "1,000 h 00 min"),
-    ],
-)
-def test_durations_in_words(part: Part, seconds: float, text: str) -> None:
-    assert part("wording").duration_text(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(640, "640 bytes"), (12_345, "12 kB"), (999_499, "999 kB"), (1_600_000, "1.6 MB")]
-)
-def test_sizes_in_words(part: Part, count: int, text: str) -> None:
-    assert part("wording").byte_text(count) == text
 
 
 def test_an_end_says_what_the_files_hold(part: Part) -> None:
@@ -240,15 +210,6 @@ def test_results_without_series_say_so_and_keep_their_rows(part: Part) -> None:
     assert recorded.why_empty == "there is no series.csv among the results."
     assert [len(outcome.series) for outcome in recorded.newest] == [0, 0, 0]
     assert recorded.newest[1].reducers == {"Susceptible:max": 254, "Infected:final": 114}
-
-
-def test_a_stage_says_what_is_done_and_how_far_it_is(part: Part) -> None:
-    wording = part("wording")
-    assert wording.stage_text(planned=False, fraction=None) == ""
-    assert wording.stage_text(planned=False, fraction=0.999) == "planning 99 %"
-    assert wording.stage_text(planned=True, fraction=0.25) == "summary 25 %"
-    text = wording.progress_text(done=2, total=2, failed=0, remaining=None, stage="summary 25 %")
-    assert text == "2 of 2 runs · summary 25 %"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 
 import pytest
@@ -12,7 +11,7 @@ from henad_native.cli.consoles import ExitCode
 from henad_native.cli.display import BarDisplay, LineDisplay, QuietDisplay, choose_display
 from henad_native.cli.running import exit_code
 from henad_native.cli.summary import summary_table
-from henad_native.cli.texts import duration_text, failure_line, outline_lines, progress_text, written_line
+from henad_native.cli.texts import failure_line, outline_lines, written_line
 from henad_web.channel import SweepPhase
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, Series, StopReason
 from henad_web.explore.plan import Config, PlannedBlock
@@ -69,35 +68,6 @@ def report(*, end: SweepEnd = SweepEnd.COMPLETE, counts: Counts, skipped: int = 
     return SweepReport(end=end, counts=counts, elapsed=12.0, output_dir="out", outline=outline(skipped=skipped))
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0.0s"),
-        (4.24, "4.2s"),
-        (9.949, "9.9s"),
-        (9.96, "10s"),
-        (42.4, "42s"),
-        (59.6, "1m 00s"),
-        (187.0, "3m 07s"),
-        (3599.6, "1h 00m"),
-        (7500.0, "2h 05m"),
-        (360_000.0, "100h 00m"),
-    ],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration_text(seconds) == text
-
-
-def test_progress_tells_only_what_is_known() -> None:
-    assert progress_text(progress()) == "12 of 60 runs"
-    assert progress_text(progress(failed=1, remaining=16.0)) == "12 of 60 runs · 1 failed · about 16s left"
-    assert progress_text(progress(skipped=30, remaining=0.0)) == "12 of 60 runs · 30 kept · about 0.0s left"
-    ending = dataclasses.replace(progress(done=60), fraction=0.419)
-    assert progress_text(ending) == "60 of 60 runs · summary 41 %"
-    opening = dataclasses.replace(ending, phase=SweepPhase.PLANNING, runs_done=0)
-    assert progress_text(opening) == "0 of 60 runs · planning 41 %"
-
-
 def test_a_failed_run_is_one_line() -> None:
     outcome = RunOutcome(
         run=PlannedRun(7, 3, 1, 99),
@@ -151,9 +121,9 @@ def test_an_outline_warns_past_ten_million_series_rows() -> None:
 
 def test_the_closing_line_counts_every_kind() -> None:
     counts = Counts(rows=6, ok=3, non_finite=1, failed=2)
-    assert written_line(report(counts=counts)) == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed"
+    assert written_line(report(counts=counts)) == "wrote 6 runs to out in 12 s: 3 ok, 1 non-finite, 2 failed"
     resumed = written_line(report(counts=counts, skipped=4))
-    assert resumed == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed; 4 kept from before"
+    assert resumed == "wrote 6 runs to out in 12 s: 3 ok, 1 non-finite, 2 failed; 4 kept from before"
 
 
 def test_the_closing_line_of_a_stopped_sweep_says_what_is_left_and_how_to_go_on() -> None:
@@ -190,7 +160,7 @@ def test_the_bar_shows_the_counts_and_leaves_what_was_told() -> None:
     with BarDisplay(Console(file=written, force_terminal=True, width=120)) as display:
         display.show(progress(failed=1, remaining=16.0))
         display.tell("run 7 failed")
-    assert "12 of 60 runs · 1 failed · about 16s left" in written.getvalue()
+    assert "12 of 60 runs · 1 failed · about 16 s left" in written.getvalue()
     assert "run 7 failed\n" in written.getvalue().replace("\r", "")
 
 

@@ -40,6 +40,7 @@ ORDER = (
     "randomness",
     "model",
     "models",
+    "wording",
     "explore",
     "importers",
     "search",
@@ -168,6 +169,18 @@ def test_files_stay_short() -> None:
     files = [*sources(PORTABLE, NATIVE, PAGE), *sources(PAGE, suffix=".css"), *sources(PAGE, suffix=".html")]
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
+
+
+def test_what_page_and_terminal_both_say_is_phrased_once() -> None:
+    files = [PORTABLE / "wording.py", *sources(PAGE, NATIVE / "cli")]
+    phrasing = [
+        node.name
+        for path in files
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef) and node.name.endswith(("_text", "_line", "_lines"))
+    ]
+    assert {"byte_text", "state_text", "written_line"} <= set(phrasing)
+    assert [name for name in sorted(set(phrasing)) if phrasing.count(name) > 1] == []
 
 
 def test_functions_stay_short() -> None:

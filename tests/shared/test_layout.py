@@ -13,7 +13,6 @@ from henad_web.errors import ConcurrencyError, ShardError
 from henad_web.explore.shards import WHOLE, Shard
 from henad_web.model.entry import Backend
 from henad_web.model.grid import row_jobs
-from henad_web.model.quantities import about_text, byte_text
 from henad_web.run.layout import (
     Concurrency,
     ExecutionLayout,
@@ -295,46 +294,6 @@ def test_the_replicates_of_all_lanes_share_one_budget(
 ) -> None:
     assert replicates_that_fit(memory, 1000, lane_count, at_most) == fitting
     assert replicates_that_fit(memory, 0, lane_count, at_most) == at_most, "no size, no bound"
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 bytes"),
-        (1, "1 byte"),
-        (1023, "1023 bytes"),
-        (1024, "1.0 KiB"),
-        (1536, "1.5 KiB"),
-        (1024**2 - 1, "1.0 MiB"),
-        (3 * 1024**3, "3.0 GiB"),
-        (5 * 1024**4, "5.0 TiB"),
-        (5000 * 1024**4, "5000.0 TiB"),
-    ],
-)
-def test_sizes(count: int, text: str) -> None:
-    assert byte_text(count) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "under 1 ms"),
-        (0.00099, "under 1 ms"),
-        (0.001, "about 1 ms"),
-        (0.0402, "about 40 ms"),
-        (0.9994, "about 999 ms"),
-        (0.9996, "about 1.0 s"),
-        (9.94, "about 9.9 s"),
-        (9.96, "about 10 s"),
-        (119.4, "about 119 s"),
-        (120.0, "about 2 min"),
-        (7169.0, "about 119 min"),
-        (7200.0, "about 2 h"),
-        (360_000.0, "about 100 h"),
-    ],
-)
-def test_guessed_times(seconds: float, text: str) -> None:
-    assert about_text(seconds) == text
 
 
 @pytest.mark.parametrize(("value", "meant"), [("auto", "auto"), ("3", 3), (3, 3)])

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from henad_native.cli.consoles import print_line
-from henad_native.cli.texts import progress_text
+from henad_web.wording import progress_text
 
 if TYPE_CHECKING:
     from henad_web.handle import SweepProgress

@@ -16,7 +16,7 @@ import typer
 
 from henad_native.site import build_site, serve_folder
 from henad_native.stopping import stop_on_signals
-from henad_web.model.quantities import byte_text
+from henad_web.wording import byte_text
 
 __all__ = ["page_command", "serve_command"]
 

@@ -15,10 +15,11 @@ import henad_web as hw
 from henad_native.cli.choices import BadOption, Concurrent, Memory, Models, ShardText, given_options
 from henad_native.cli.consoles import message_console, print_line, result_console
 from henad_native.cli.model_sets import load_models
-from henad_native.cli.texts import counted, outline_lines, pilot_lines
+from henad_native.cli.texts import outline_lines, pilot_lines
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.plan_table import plan_csv
 from henad_web.run.probe import Pilot, pilot_run
+from henad_web.wording import amount
 
 __all__ = ["plan_command"]
 
@@ -86,7 +87,7 @@ def _write_frozen(path: Path, frozen: hw.SweepSpec, execution: hw.ExecutionSetti
             file.write(text)
     except OSError as error:
         raise BadOption("--freeze", f"cannot write {path}: {error.strerror}") from error
-    print_line(message_console(), f"froze {counted(len(frozen.blocks), 'block')} in {path}")
+    print_line(message_console(), f"froze {amount(len(frozen.blocks), 'block')} in {path}")
 
 
 def _write_runs(target: str, lines: Iterable[str]) -> None:

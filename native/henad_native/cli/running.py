@@ -33,7 +33,7 @@ from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line
 from henad_web.output.names import MANIFEST
 from henad_web.output.record import SweepReport, non_finite_line
-from henad_web.results.commands import henad_command
+from henad_web.wording import henad_command
 
 __all__ = [
     "Narrator",

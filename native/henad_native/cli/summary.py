@@ -14,8 +14,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
-from henad_web.model.quantities import byte_text
 from henad_web.output.record import non_finite_runs
+from henad_web.wording import byte_text
 
 __all__ = ["TITLE", "summary_table", "written_files"]
 

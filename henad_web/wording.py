@@ -1,0 +1,142 @@
+"""Words that every place which tells of a sweep shares: counts, sizes, times, how far it is, and commands to type.
+
+Pure functions of values. What the page or the terminal alone says stays with it (`web/wording.py`, `cli/texts.py`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from henad_web.errors import counted
+from henad_web.models import example_models
+
+if TYPE_CHECKING:
+    from henad_web.handle import SweepProgress
+    from henad_web.output.manifest import Manifest
+
+__all__ = [
+    "about_text",
+    "amount",
+    "byte_text",
+    "duration_text",
+    "henad_command",
+    "models_named",
+    "progress_text",
+    "runs_text",
+    "size_text",
+]
+
+
+def amount(count: int, noun: str) -> str:
+    """Return `count` with its noun for people to read, such as ``1 run`` or ``12,000 runs``."""
+    return counted(count, noun, grouped=True)
+
+
+def byte_text(count: int) -> str:
+    """Return `count` bytes as ``512 bytes``, ``1.5 KiB``, ``2.0 MiB`` and so on."""
+    if count < 1024:
+        return counted(count, "byte")
+    size = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        size /= 1024
+        if size < 1023.95:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1024:.1f} TiB"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a time span such as ``4.2 s``, ``42 s``, ``3 min 07 s`` or ``2 h 05 min``; never negative."""
+    seconds = max(0.0, seconds)
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours:,} h {minutes:02d} min"
+
+
+def about_text(seconds: float) -> str:
+    """Return a guessed time as ``under 1 ms``, ``about 40 ms``, ``about 3.2 s``, ``about 12 min`` or ``about 3 h``."""
+    if seconds < 0.001:
+        return "under 1 ms"
+    if seconds < 0.9995:
+        return f"about {seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"about {seconds:.1f} s"
+    if seconds < 119.5:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 7170.0 else f"about {seconds / 3600:.0f} h"
+
+
+def size_text(configs: int, replicates: int, runs: int, *, times: str = "x") -> str:
+    """Return the size of a plan, such as ``6 configs x 3 replicates = 18 runs``.
+
+    Args:
+        configs: Its configs.
+        replicates: Runs of each.
+        runs: All of them.
+        times: The sign between the two; not every terminal has the page's.
+    """
+    return f"{amount(configs, 'config')} {times} {amount(replicates, 'replicate')} = {amount(runs, 'run')}"
+
+
+def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0) -> str:
+    """Return ``12 of 60 runs``, and how many more are `kept` from before and have `failed` where there are any."""
+    parts = [f"{done:,} of {amount(total, 'run')}"]
+    parts += [f"{count:,} {what}" for count, what in ((kept, "kept"), (failed, "failed")) if count]
+    return " · ".join(parts)
+
+
+def progress_text(progress: SweepProgress) -> str:
+    """Return how far a sweep is, such as ``12 of 60 runs · 1 failed · about 16 s left``, as far as it is known."""
+    done, failed = progress.runs_done, progress.runs_failed
+    parts = [runs_text(done, progress.runs_total, kept=progress.runs_skipped, failed=failed)]
+    if progress.fraction is not None:
+        parts.append(f"{'summary' if progress.is_planned else 'planning'} {int(progress.fraction * 100)} %")
+    if progress.remaining is not None:
+        parts.append(f"about {_whole_text(progress.remaining)} left")
+    return " · ".join(parts)
+
+
+def _whole_text(seconds: float) -> str:
+    # An estimate with a decimal would claim more than it knows.
+    return duration_text(seconds) if seconds >= 9.95 else f"{max(1, round(seconds))} s"
+
+
+def henad_command(verb: str, path: str | None, *more: str, models: str | None = None) -> str:
+    """Return the command that does `verb` with the results at `path`, ready to be typed.
+
+    Args:
+        verb: ``resume``, ``verify`` or another command of `henad`.
+        path: The folder, None where its name is not known.
+        more: Further words.
+        models: What ``--models`` is to name, None for a model that needs none.
+    """
+    named = () if models is None else ("--models", models)
+    return shlex.join(("henad", verb, path or "DIR", *more, *named))
+
+
+def models_named(manifest: Manifest) -> str | None:
+    """Return what ``--models`` must name for the model of `manifest`.
+
+    As the command line that wrote the folder named it, or ``FILE`` where a program wrote it; None for an example.
+    """
+    argv = manifest.argv
+    if argv and _is_henad(argv[0]):
+        for word, following in zip(argv, (*argv[1:], None), strict=True):
+            option, equals, value = word.partition("=")
+            if option == "--models":
+                return value if equals else following
+    is_own = any(isinstance(session.model_source, str) for session in manifest.sessions)
+    return "FILE" if is_own or manifest.model.id not in example_models() else None
+
+
+def _is_henad(program: str) -> bool:
+    # The arguments of another program may mean anything.
+    path = PurePath(program.replace("\\", "/"))
+    return path.stem == "henad" or path.parts[-2:] == ("henad_web", "__main__.py")
