@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import UsageError
-from henad_web.explore.measure import MeasurePlan
-from henad_web.handle import SweepProgress, SweepRun, planned, reused
+from henad_web.handle import SweepProgress, SweepRun, new_setup, resumed_setup
 from henad_web.model.decimals import whole_text
 from henad_web.model.entry import checked_entry
 from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output, checked_path
-from henad_web.resume.kept_runs import KeptRuns
 from henad_web.resume.merging import MergeReport, merge_shards
-from henad_web.resume.resumption import resumption_of
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
-from henad_web.run.outline import make_outline, make_probe
-from henad_web.sweep import planned_source
-from henad_web.targets import Directories, Target, check_served, current, needed, opened_output
+from henad_web.targets import Directories, Target, current, needed
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
@@ -138,35 +134,18 @@ def plan_spec(
         HenadError: Whatever `SweepRun.start` raises; an `output` that is not free is refused here too.
     """
     target = current() if target is None else target
-    entry = checked_entry(entry)
-    given, (spec, options) = spec, given_spec(spec, options)
-    output = _checked(output, resume=resume)
-    check_served(target, entry, options)
-    plan = planned(entry, given)
-    kept: KeptRuns | None = None
-    if resume and isinstance(output, DirectoryOutput) and _directories(target).holds_results(output.path):
-        store = _directories(target).open_results(output.path, force=options.force)
-        resumption = resumption_of(entry, store, options, spec)
-        kept, options = resumption.kept, resumption.options
+    place = _checked(output, resume=resume)
+    if resume and isinstance(place, DirectoryOutput) and _directories(target).holds_results(place.path):
+        path, directories = place.path, _directories(target)
+        setup = resumed_setup(
+            entry, spec, options, target, lambda options: directories.open_results(path, force=options.force)
+        )
     else:
-        opened_output(target, output, options)
-        kept = reused(plan, options, target)
-    pending, around = planned_source(plan, options, kept).total_runs, target.surroundings()
-    probe = make_probe(entry, plan, options, around.resources, around.clock, pending=pending).run_to_end()
-    measure = MeasurePlan.bind(plan, probe.columns)
-    if kept is not None:
-        kept.check_columns(measure.columns, measure.reducer_columns)
-    return make_outline(
-        entry,
-        plan,
-        probe,
-        measure,
-        options,
-        around.resources,
-        pending=pending,
-        skipped=0 if kept is None else kept.count,
-        dry_run=True,
-    )
+        setup = new_setup(entry, spec, place, options, target)
+    # Here the calling thread builds models, and a user's interrupt is none of a model's doing.
+    setup = replace(setup, around=replace(setup.around, takes_interrupts=False))
+    probe = setup.probe().run_to_end()
+    return setup.outline(probe, setup.measured(probe), dry_run=True)
 
 
 _Heard = TypeVar("_Heard")

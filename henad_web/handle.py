@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from henad_web.resume.resumption import resumption_of
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
-from henad_web.sweep import Sweep
+from henad_web.sweep import Sweep, SweepSetup
 from henad_web.targets import Runner, Target, check_served, current, needed, opened_output
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from henad_web.output.store import FileStore
     from henad_web.run.control import SweepControl
 
-__all__ = ["SweepProgress", "SweepRun", "planned", "remaining_time", "reused"]
+__all__ = ["SweepProgress", "SweepRun", "new_setup", "remaining_time", "resumed_setup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +115,7 @@ class SweepRun:
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
         """
         target = current() if target is None else target
-        entry = checked_entry(entry)
-        _, options = given_spec(spec, options)
-        check_served(target, entry, options)
-        plan = planned(entry, spec)
-        store = opened_output(target, checked_output(output), options)
-        return cls._run(entry, plan, store, options, target, reused(plan, options, target))
+        return cls._run(new_setup(entry, spec, checked_output(output), options, target), target)
 
     @classmethod
     def resume_directory(
@@ -153,14 +148,12 @@ class SweepRun:
             ModelMismatchError: The results are of another model.
         """
         target = current() if target is None else target
-        entry, options = checked_entry(entry), given_options(options)
-        if spec is not None:
-            spec, options = given_spec(spec, options)
-        check_served(target, entry, options)
-        directories = needed(target.directories, "going on with a directory")
-        store = directories.open_results(checked_path(path, "the path of results"), force=options.force)
-        resumption = resumption_of(entry, store, options, spec)
-        return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
+
+        def open_results(options: SweepRunOptions) -> FileStore:
+            directories = needed(target.directories, "going on with a directory")
+            return directories.open_results(checked_path(path, "the path of results"), force=options.force)
+
+        return cls._run(resumed_setup(entry, spec, options, target, open_results), target)
 
     @classmethod
     def resume_files(
@@ -189,27 +182,16 @@ class SweepRun:
             ModelMismatchError: The results are of another model.
         """
         target = current() if target is None else target
-        entry, options = checked_entry(entry), given_options(options)
-        if spec is not None:
-            spec, options = given_spec(spec, options)
-        check_served(target, entry, options)
-        store = MemoryStore(usual_names(files))
-        resumption = resumption_of(entry, store, options, spec)
-        return cls._run(entry, resumption.plan, store, resumption.options, target, resumption.kept)
+
+        def open_files(_options: SweepRunOptions) -> FileStore:
+            return MemoryStore(usual_names(files))
+
+        return cls._run(resumed_setup(entry, spec, options, target, open_files), target)
 
     @classmethod
-    def _run(
-        cls,
-        entry: ModelEntry,
-        plan: Plan,
-        store: FileStore,
-        options: SweepRunOptions,
-        target: Target,
-        kept: KeptRuns | None,
-    ) -> SweepRun:
-        around = target.surroundings()
-        sweep = Sweep(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept)
-        return cls(plan, sweep, target.make_runner(sweep))
+    def _run(cls, setup: SweepSetup, target: Target) -> SweepRun:
+        sweep = Sweep(setup)
+        return cls(setup.plan, sweep, target.make_runner(sweep))
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -371,23 +353,57 @@ _LONGEST_S = float(1 << 64)
 """Seconds past which a time left is not told: the longest duration of the reference."""
 
 
-def planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:
-    """Return the plan of a spec over the model `entry`; raises as `SweepRun.start` does.
+def new_setup(
+    entry: ModelEntry,
+    spec: SweepSpec | LoadedSpec,
+    output: OutputPlace,
+    options: SweepRunOptions | None,
+    target: Target,
+) -> SweepSetup:
+    """Return what a sweep of `spec` into `output` is made of; raises as `SweepRun.start` does."""
+    entry = checked_entry(entry)
+    _, options = given_spec(spec, options)
+    check_served(target, entry, options)
+    plan = _planned(entry, spec)
+    store, kept = opened_output(target, output, options), _reused(plan, options, target)
+    return SweepSetup.of(entry, plan, store, options, target.surroundings(), kept=kept)
 
-    The plan that a loaded spec brings is taken where it is of this spec and this model.
+
+def resumed_setup(
+    entry: ModelEntry,
+    spec: SweepSpec | LoadedSpec | None,
+    options: SweepRunOptions | None,
+    target: Target,
+    open_results: Callable[[SweepRunOptions], FileStore],
+) -> SweepSetup:
+    """Return what a sweep that goes on with results is made of; raises as `SweepRun.resume_directory` does.
+
+    Args:
+        entry: The model of the results.
+        spec: What to go on with, None for what is recorded.
+        options: Settings that change no result.
+        target: The platform.
+        open_results: Gives the store of the results, by the options.
     """
+    entry, options = checked_entry(entry), given_options(options)
+    if spec is not None:
+        spec, options = given_spec(spec, options)
+    check_served(target, entry, options)
+    store = open_results(options)
+    found = resumption_of(entry, store, options, spec)
+    return SweepSetup.of(entry, found.plan, store, found.options, target.surroundings(), kept=found.kept)
+
+
+def _planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:
+    """Return the plan of a spec; one that a loaded spec brings is taken where it is of this spec and this model."""
     spec, plan = spec_of(given), given.plan if isinstance(given, LoadedSpec) else None
     if plan is not None and plan.spec is spec and plan.schema == entry.schema():
         return plan
     return spec.plan(entry.schema())
 
 
-def reused(plan: Plan, options: SweepRunOptions, target: Target) -> KeptRuns | None:
-    """Return the rows that `options` have copied from other results, None for none.
-
-    Raises:
-        NeedsNativeError: `target` has no directories.
-    """
+def _reused(plan: Plan, options: SweepRunOptions, target: Target) -> KeptRuns | None:
+    """Return the rows that `options` have copied from other results, None for none."""
     if options.reuse is None:
         return None
     directories = needed(target.directories, "the reuse of a folder")

@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from henad_web.run.control import Clock
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
-    from henad_web.run.probe import ProbeReport
+    from henad_web.run.probe import Probe, ProbeReport
 
-__all__ = ["Surroundings", "Sweep", "planned_source"]
+__all__ = ["Surroundings", "Sweep", "SweepSetup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,17 +78,88 @@ class Surroundings:
     takes_interrupts: bool = False
 
 
-class Sweep:
-    """Runs a plan, one bounded piece of work a pump.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SweepSetup:
+    """What a sweep is made of once every check has passed; nothing is probed or written yet.
 
-    Args:
+    Attributes:
         entry: The model.
         plan: What to run.
         store: Where the files go; checked to be free already.
         options: Settings that change no result.
         around: What the target lends.
         kept: Runs that are kept instead of being done again, None for none.
-        source: Where the runs come from; those of the plan when None.
+        source: Where the runs come from.
+    """
+
+    entry: ModelEntry
+    plan: Plan
+    store: FileStore
+    options: SweepRunOptions
+    around: Surroundings
+    kept: KeptRuns | None
+    source: RunSource
+
+    @classmethod
+    def of(
+        cls,
+        entry: ModelEntry,
+        plan: Plan,
+        store: FileStore,
+        options: SweepRunOptions,
+        around: Surroundings,
+        *,
+        kept: KeptRuns | None = None,
+    ) -> SweepSetup:
+        """Return that of the runs of `plan` that `options` ask for, beside those that are `kept`."""
+        flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
+        source = PlanSource(plan, options.shard or WHOLE, flags)
+        return cls(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept, source=source)
+
+    def probe(self) -> Probe:
+        """Return the probe of the plan, not begun."""
+        return make_probe(
+            self.entry,
+            self.plan,
+            self.options,
+            self.around.resources,
+            self.around.clock,
+            pending=self.source.total_runs,
+            takes_interrupts=self.around.takes_interrupts,
+        )
+
+    def measured(self, probe: ProbeReport) -> MeasurePlan:
+        """Return how runs are measured, now that their columns are known.
+
+        Raises:
+            PlanError: A reducer or the stop condition names no column.
+            ResumeError: The rows that are kept have other columns.
+        """
+        measure = MeasurePlan.bind(self.plan, probe.columns)
+        if self.kept is not None:
+            self.kept.check_columns(measure.columns, measure.reducer_columns)
+        return measure
+
+    def outline(self, probe: ProbeReport, measure: MeasurePlan, *, dry_run: bool = False) -> SweepOutline:
+        """Return the outline of the sweep."""
+        return make_outline(
+            self.entry,
+            self.plan,
+            probe,
+            measure,
+            self.options,
+            self.around.resources,
+            pending=self.source.total_runs,
+            skipped=0 if self.kept is None else self.kept.count,
+            dry_run=dry_run,
+        )
+
+
+class Sweep:
+    """Runs a plan, one bounded piece of work a pump.
+
+    Args:
+        setup: What it is made of.
 
     Attributes:
         channel: Where events go.
@@ -97,33 +168,15 @@ class Sweep:
         notify: Called from any thread when a pump is due, as a lane that works elsewhere has reported; the runner's.
     """
 
-    def __init__(
-        self,
-        *,
-        entry: ModelEntry,
-        plan: Plan,
-        store: FileStore,
-        options: SweepRunOptions,
-        around: Surroundings,
-        kept: KeptRuns | None = None,
-        source: RunSource | None = None,
-    ) -> None:
-        self._entry, self._plan, self._store, self._around, self._kept = entry, plan, store, around, kept
+    def __init__(self, setup: SweepSetup) -> None:
+        options, around = setup.options, setup.around
         budget = around.series_budget if options.series_budget is None else options.series_budget
         self.channel = SweepChannel(series_budget=budget, wake=options.wake, clock=around.clock)
         self.control, self.active_runs = SweepControl(around.clock), ActiveRuns()
-        self._options = dataclasses.replace(options, wake=None)  # only the channel may keep its handle alive
+        # Only the channel may keep its handle alive.
+        self._setup = dataclasses.replace(setup, options=dataclasses.replace(options, wake=None))
         self.notify: Callable[[], None] = lambda: None
-        self._source = planned_source(plan, options, kept) if source is None else source
-        self._probe = make_probe(
-            entry,
-            plan,
-            options,
-            around.resources,
-            around.clock,
-            pending=self._source.total_runs,
-            takes_interrupts=around.takes_interrupts,
-        )
+        self._probe = setup.probe()
         self._probed: ProbeReport | None = None
         self._opening: _Opening | None = None
         self._writer: ResultsWriter | None = None
@@ -155,7 +208,7 @@ class Sweep:
             return self._advance(time_left_s)
         except OutputFullError as error:  # whatever was being written is written again once there is room
             self._keeping = self._ending = None
-            if self.control.is_aborted or self._options.on_full is OnFull.FAIL:
+            if self.control.is_aborted or self._setup.options.on_full is OnFull.FAIL:
                 self._fail(error)
             elif self.control.pause():
                 self.channel.warned(OutputPaused(str(error)))
@@ -183,21 +236,9 @@ class Sweep:
         return NOW
 
     def _outlined(self, probe: ProbeReport) -> _Opening:
-        plan, kept = self._plan, self._kept
-        measure = MeasurePlan.bind(plan, probe.columns)
-        if kept is not None:
-            kept.check_columns(measure.columns, measure.reducer_columns)
-        outline = make_outline(
-            self._entry,
-            plan,
-            probe,
-            measure,
-            self._options,
-            self._around.resources,
-            pending=self._source.total_runs,
-            skipped=0 if kept is None else kept.count,
-        )
-        return _Opening(measure, outline, plan.hashing())
+        setup = self._setup
+        measure = setup.measured(probe)
+        return _Opening(measure, setup.outline(probe, measure), setup.plan.hashing())
 
     def _open(self, opening: _Opening) -> Answer:
         """Hash the plan piece by piece, then begin to write; an abort before that leaves nothing behind."""
@@ -218,9 +259,9 @@ class Sweep:
         return NOW
 
     def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
-        plan, outline = self._plan, opening.outline
-        lanes = self._around.make_lanes(self._entry, opening.measure, outline.layout, lambda: self.notify())
-        runs = _Runs(self._source, plan.total_ticks, outline, writer, lanes, self)
+        setup, outline = self._setup, opening.outline
+        lanes = setup.around.make_lanes(setup.entry, opening.measure, outline.layout, lambda: self.notify())
+        runs = _Runs(setup.source, setup.plan.total_ticks, outline, writer, lanes, self)
         self.channel.planned(outline)
         for warning in (*map(OutputNotice, self._found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
@@ -228,10 +269,10 @@ class Sweep:
 
     def _kept_warnings(self, writer: ResultsWriter) -> tuple[SweepWarning, ...]:
         """Return what is to be said of the rows that are kept: how many were copied, and who wrote them."""
-        kept = self._kept
+        setup, kept = self._setup, self._setup.kept
         if kept is None:
             return ()
-        text = f"{kept.count} of {self._plan.run_count} runs are copied from {kept.tables.reader.path}"
+        text = f"{kept.count} of {setup.plan.run_count} runs are copied from {kept.tables.reader.path}"
         notices = () if kept.tables.is_own else (OutputNotice(text),)
         if not kept.count:
             return notices
@@ -239,16 +280,17 @@ class Sweep:
             kept.manifest.sessions,
             writer.manifest.sessions[-1],
             status=kept.manifest.status,
-            portable=self._entry.metadata.portable,
+            portable=setup.entry.metadata.portable,
             run_ids=kept.tables.rows.written_ids.tolist(),
         )
         return (*notices, *changes)
 
     def _writer_of(self, outline: SweepOutline) -> ResultsWriter:
-        plan, entry, author, kept = self._plan, self._entry, self._around.author, self._kept
-        manifest = first_manifest(plan=plan, entry=entry, outline=outline, options=self._options, author=author)
+        setup, author, kept = self._setup, self._setup.around.author, self._setup.kept
+        plan, entry = setup.plan, setup.entry
+        manifest = first_manifest(plan=plan, entry=entry, outline=outline, options=setup.options, author=author)
         return ResultsWriter(
-            self._store,
+            setup.store,
             plan=plan,
             entry=entry,
             manifest=manifest if kept is None else continued_manifest(manifest, kept, entry),
@@ -285,13 +327,13 @@ class Sweep:
             end=end,
             counts=Counts() if writer is None else writer.counts,
             elapsed=self.control.clock.elapsed(),
-            output_dir=None if writer is None else self._store.path,
+            output_dir=None if writer is None else self._setup.store.path,
             outline=outline,
             warnings=self.channel.warnings,
         )
         manifest = None if writer is None else writer.manifest
-        record = SweepRecord(report=report, manifest=manifest, files=self._store.files())
-        self._store.close()
+        record = SweepRecord(report=report, manifest=manifest, files=self._setup.store.files())
+        self._setup.store.close()
         self.channel.finish(record)
 
     def _fail(self, error: BaseException) -> None:
@@ -312,7 +354,7 @@ class Sweep:
         except FAULTS as second:  # the first error is the one to tell
             error.add_note(f"and then: {describe(second)}")
         finally:
-            self._store.close()
+            self._setup.store.close()
             self.channel.fail(error)
 
 
@@ -323,11 +365,6 @@ class _Opening:
     measure: MeasurePlan
     outline: SweepOutline
     hashing: Iterator[float]
-
-
-def planned_source(plan: Plan, options: SweepRunOptions, kept: KeptRuns | None) -> PlanSource:
-    """Return the runs of `plan` that a sweep with `options` has to do, beside those it keeps."""
-    return PlanSource(plan, options.shard or WHOLE, None if kept is None else kept.tables.rows.flags(plan.run_count))
 
 
 class _Runs:

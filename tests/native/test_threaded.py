@@ -301,6 +301,8 @@ def test_an_interrupt_on_the_sweep_s_own_thread_is_the_model_s_doing() -> None:
     rows = list(csv.DictReader(io.StringIO(record.files["runs.csv"].decode())))
     assert [(row["status"], row["ticks"]) for row in rows[::2]] == [("panicked", "0"), ("panicked", "3"), ("ok", "10")]
     assert "while stepping the simulation, KeyboardInterrupt at " in rows[2]["note"]
+    with pytest.raises(KeyboardInterrupt):
+        hw.plan_spec(entry_of(InterruptsAtBuild), toy_spec(7, 3, 11))
 
 
 @pytest.mark.parametrize("where", [None, "infection_rate > 0.1"])

@@ -21,7 +21,7 @@ from henad_web.output.summary import PIECE_CELLS, summary_table
 from henad_web.run.control import IDLE, NOW
 from henad_web.run.lanes import DeviceLost
 from henad_web.run.probe import Probe
-from henad_web.sweep import Sweep
+from henad_web.sweep import Sweep, SweepSetup
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.test_sweep_lanes import Bench
@@ -80,13 +80,8 @@ def sweep_of(
     entry: hw.ModelEntry, spec: hw.SweepSpec, clock: ManualClock, store: MemoryStore | None = None, **options: Any
 ) -> Sweep:
     target = PumpedTarget(clock=clock, wall_clock=lambda: 1.75e9)
-    return Sweep(
-        entry=entry,
-        plan=spec.plan(entry.schema()),
-        store=MemoryStore() if store is None else store,
-        options=hw.SweepRunOptions(**options),
-        around=target.surroundings(),
-    )
+    store, given = MemoryStore() if store is None else store, hw.SweepRunOptions(**options)
+    return Sweep(SweepSetup.of(entry, spec.plan(entry.schema()), store, given, target.surroundings()))
 
 
 def events_of(sweep: Sweep) -> list[hw.SweepEvent]:

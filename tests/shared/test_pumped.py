@@ -11,7 +11,7 @@ from henad_web.channel import SweepChannel
 from henad_web.output.store import MemoryStore
 from henad_web.pumped import FRAME_BUDGET_S, PumpedRunner
 from henad_web.run.control import IDLE, NOW, After, Answer
-from henad_web.sweep import Sweep
+from henad_web.sweep import Sweep, SweepSetup
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.toy_models import Toy, entry_of
@@ -118,13 +118,8 @@ def test_a_light_run_does_not_delay_the_stop_of_a_heavy_one(stepped: Host, clock
 
 def sweep_of(entry: hw.ModelEntry, spec: hw.SweepSpec, clock: ManualClock) -> Sweep:
     target = PumpedTarget(clock=clock, wall_clock=lambda: 1.75e9)
-    return Sweep(
-        entry=entry,
-        plan=spec.plan(entry.schema()),
-        store=MemoryStore(),
-        options=hw.SweepRunOptions(),
-        around=target.surroundings(),
-    )
+    plan, options = spec.plan(entry.schema()), hw.SweepRunOptions()
+    return Sweep(SweepSetup.of(entry, plan, MemoryStore(), options, target.surroundings()))
 
 
 def test_pumps_answer_now_while_there_is_work_and_idle_while_paused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -29,7 +30,7 @@ from henad_web.run.lanes import (
 from henad_web.run.layout import ExecutionLayout, LaneKind, MachineResources
 from henad_web.run.requests import RunRequest
 from henad_web.run.source import RunSource
-from henad_web.sweep import Surroundings, Sweep
+from henad_web.sweep import Surroundings, Sweep, SweepSetup
 from henad_web.targets import runtime_here
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.toy_models import Toy, entry_of
@@ -110,20 +111,15 @@ class Bench:
         )
         self.clock, self.entry, self.plan = clock, entry, spec.plan(entry.schema())
         self.store = MemoryStore() if store is None else store
-        self.sweep = Sweep(
-            entry=entry,
-            plan=self.plan,
-            store=self.store,
-            options=hw.SweepRunOptions(concurrency=3),
-            around=Surroundings(
-                clock=clock,
-                author=Author(runtime=runtime_here(worker_threads=3, target="browser"), wall_clock=clock),
-                resources=MachineResources(workers=3),
-                make_lanes=self._make_lanes,
-                series_budget=1 << 20,
-            ),
-            source=None if source_of is None else source_of(self.plan),
+        around = Surroundings(
+            clock=clock,
+            author=Author(runtime=runtime_here(worker_threads=3, target="browser"), wall_clock=clock),
+            resources=MachineResources(workers=3),
+            make_lanes=self._make_lanes,
+            series_budget=1 << 20,
         )
+        setup = SweepSetup.of(entry, self.plan, self.store, hw.SweepRunOptions(concurrency=3), around)
+        self.sweep = Sweep(setup if source_of is None else dataclasses.replace(setup, source=source_of(self.plan)))
         self.channel, self.control, self.active_runs = self.sweep.channel, self.sweep.control, self.sweep.active_runs
         self.events: list[hw.SweepEvent] = []
 
