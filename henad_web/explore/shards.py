@@ -30,7 +30,7 @@ class Shard:
         count: Number of shards the plan is spread over, at least 1.
 
     Raises:
-        ShardError: `count` is 0 or beyond 2^64 - 1, `index` is not below it, or one is no whole number.
+        ShardError: `count` is 0 or beyond 2^64 - 1, `index` is not from 0 to below it, or one is no whole number.
     """
 
     index: int
@@ -47,7 +47,7 @@ class Shard:
         if self.count < 1:
             raise ShardError(str(self), "the count is 0")
         if not 0 <= self.index < self.count:
-            raise ShardError(str(self), f"the index is not below {self.count}")
+            raise ShardError(str(self), f"the index is not 0 to {whole_text(self.count - 1)}")
 
     @classmethod
     def parse(cls, text: str) -> Shard:

@@ -115,12 +115,14 @@ def test_warnings_come_after_the_outline(host: Host) -> None:
     assert (warning.name, warning.latest_tick, warning.last_tick, warning.config_count) == ("mark", 90, 10, 2)
 
 
-@pytest.mark.parametrize(("steps", "warned"), [(524_286, False), (524_287, True)])
-def test_a_series_longer_than_a_spreadsheet_is_told(host: Host, steps: int, warned: bool) -> None:
-    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=steps, replicates=2))
+@pytest.mark.parametrize(("replicates", "steps", "warned"), [(3, 349_524, False), (2, 524_287, True)])
+def test_a_series_that_fills_a_spreadsheet_s_1048575_rows_is_not_told_a_longer_one_is(
+    host: Host, replicates: int, steps: int, warned: bool
+) -> None:
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=steps, replicates=replicates))
     outline = hw.plan_spec(entry_of(Toy), spec, target=host.target)
+    assert outline.series_rows == 1_048_575 + warned
     assert [type(warning) for warning in outline.warnings] == [LongSeries] * warned
-    assert outline.series_rows == 2 * (steps + 1)
 
 
 @pytest.mark.parametrize("dt", [-0.1, math.nan, math.inf, "1", None, 1j, pytest.param(10**400, id="huge")])

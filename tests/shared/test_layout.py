@@ -328,7 +328,7 @@ def test_a_shard_reads_its_own_text() -> None:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("4/4", "the index is not below 4"),
+        ("4/4", "the index is not 0 to 3"),
         ("0/0", "the count is 0"),
         ("1", "not of the form"),
         ("-1/2", "form"),
@@ -355,6 +355,8 @@ def test_a_shard_of_no_whole_numbers_is_refused_in_words(number: Any) -> None:
         Shard(0, number)
     with pytest.raises(ShardError, match=r"about 2\^16609"):
         Shard(0, 10**5000)
+    with pytest.raises(ShardError, match="the index is not 0 to 1"):
+        Shard(-1, 2)
     assert str(Shard(np.int64(1), np.uint8(2))) == "1/2"  # type: ignore[arg-type]
 
 

@@ -88,7 +88,7 @@ def test_steps_narrower_than_single_precision_make_one_level_of_two() -> None:
     (warning,) = plan.warnings()
     assert isinstance(warning, RepeatedLevel)
     levels = [config.params[0] for config in plan.configs]
-    assert (warning.value, warning.times) == ("16777214", levels.count(16777214.0))
+    assert (warning.value, warning.times, warning.is_least) == ("16777214", levels.count(16777214.0), False)
     assert warning.more + 1 == sum(levels.count(level) > 1 for level in set(levels)) > 1
     even = block(vary("far", span(16777216, 16777220, 2)), vary("rule", values("a" * 50, "b")))
     plan = Plan.of(hw.SweepSpec(model="study", blocks=(even,)), schema)
@@ -102,7 +102,7 @@ def test_steps_narrower_than_double_precision_do_so_too() -> None:
     (warning,) = plan.warnings()
     assert isinstance(warning, RepeatedLevel)
     found = wide_values.column(plan, "level")
-    assert (warning.value, warning.times) == ("100000000000000000", found.count(1e17))
+    assert (warning.value, warning.times, warning.is_least) == ("100000000000000000", found.count(1e17), False)
     assert warning.more + 1 == sum(found.count(level) > 1 for level in set(found)) > 1
 
 

@@ -90,6 +90,11 @@ def test_the_line_stays_short_where_the_study_is_large(said: str) -> None:
     assert len(said) <= LONGEST
 
 
+def test_a_text_of_up_to_60_letters_is_shown_whole() -> None:
+    assert repr(hw.BlockSpec(where="a" * 60)) == f"BlockSpec(where='{'a' * 60}')"
+    assert repr(hw.BlockSpec(where="a" * 61)) == f"BlockSpec(where='{'a' * 60}'… (61 letters))"
+
+
 def test_a_plain_spec_is_shown_as_it_can_be_typed() -> None:
     spec = toy_spec(1, 0)
     names = {name: value for name, value in vars(hw).items() if isinstance(value, type)}

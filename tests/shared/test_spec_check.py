@@ -72,6 +72,23 @@ factors = [{ action = "seed_outbreak", values = [1] }]
     assert [line for line, _, _ in told(text)] == [3]
 
 
+def test_what_follows_from_a_table_that_could_not_be_read_is_not_told_but_what_is_wrong_beside_it_is() -> None:
+    text = """\
+model = "sir"
+action = [
+  3,
+  { id = "seed_outbreka", tick = 1 },
+]
+[[block]]
+samples = "many"
+factors = [{ param = "infection_rate", values = [0.1] }]
+[[block]]
+design = "zip"
+factors = [{ param = "infection_rate", values = [0.1] }, { param = "recovery_rate", values = [0.1, 0.2] }]
+"""
+    assert [(line, key) for line, _, key in told(text)] == [(3, None), (4, "id"), (7, "samples"), (11, "factors")]
+
+
 def test_without_models_the_file_alone_is_told() -> None:
     with pytest.raises(hw.SpecError) as caught:
         hw.parse_spec('model = "sir"\nset = { grid_widht = 1 }\nrun = { stesp = 1 }\n')

@@ -213,16 +213,39 @@ def test_what_is_missing_or_of_another_kind_is_named(text: str, key: str | None,
     assert (problem.place.key, problem.wrong) == (key, wrong)
 
 
-@pytest.mark.parametrize("factor", ['{ param = "x" }', '{ param = "x", values = [1], levels = "all" }'])
-def test_a_factor_has_its_levels_once(factor: str) -> None:
+@pytest.mark.parametrize(
+    ("factor", "key", "came"),
+    [
+        ('{ param = "x" }', None, "none of them"),
+        ('{ param = "x", values = [1], levels = "all" }', "levels", "values and levels"),
+    ],
+)
+def test_a_factor_has_its_levels_once(factor: str, key: str | None, came: str) -> None:
     (problem,) = problems_in(f'model = "a"\n[[block]]\nfactors = [{factor}]\n')
     assert problem.wrong == "a factor has exactly one of `values`, `range` and `levels`"
+    assert (problem.place.key, problem.came) == (key, came)
 
 
-@pytest.mark.parametrize("factor", ["{ values = [1] }", '{ param = "x", action = "y", values = [1] }'])
-def test_a_factor_in_a_file_names_one_thing(factor: str) -> None:
+@pytest.mark.parametrize(
+    ("factor", "key"), [("{ values = [1] }", None), ('{ param = "x", action = "y", values = [1] }', "action")]
+)
+def test_a_factor_in_a_file_names_one_thing(factor: str, key: str | None) -> None:
     (problem,) = problems_in(f'model = "a"\n[[block]]\nfactors = [{factor}]\n')
-    assert problem.wrong == "a factor names exactly one of `param` and `action`"
+    assert (problem.wrong, problem.place.key) == ("a factor names exactly one of `param` and `action`", key)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "write"),
+    [
+        ("[0.02, 0.14]", "min = 0.02, max = 0.14"),
+        ("[0, 1, 0.5]", "min = 0, max = 1, step = 0.5"),
+        ("[0, 1, 2, 3]", "min = .., max = .., step = .."),
+        ("3", "min = .., max = .., step = .."),
+    ],
+)
+def test_a_range_that_is_no_table_is_written_as_one(pieces: str, write: str) -> None:
+    (problem,) = problems_in(f'model = "a"\n[[block]]\nfactors = [{{ param = "x", range = {pieces} }}]\n')
+    assert problem.hint == f"write range = {{ {write} }}"
 
 
 def test_a_document_of_another_structure_is_refused() -> None:
@@ -273,6 +296,7 @@ step = -1
         ('model = "sir\u201d\n[run]', 1, 'line 1, column 13: \u201d (U+201D) is a quote of typography, write "'),
         ("[run]\nx = \u2018a\u2019", 2, "line 2, column 5: \u2018 (U+2018) is a quote of typography, write '"),
         ("[run]\nx = 'a\u2019\ny = 1", 3, "line 2, column 7: \u2019 (U+2019) is a quote of typography, write '"),
+        ("x = 'a\u2019\ny = 1 # \u201d", 2, "line 1, column 7: \u2019 (U+2019) is a quote of typography, write '"),
         ("[run]\nsteps\u00a0= 5", 2, "line 2, column 6: a no-break space (U+00A0) stands there, write a plain one"),
         ("[run]\nsteps =\u202f5", 2, "line 2, column 8: a no-break space (U+202F) stands there, write a plain one"),
         ("x = [1,\u20032]", 1, "line 1, column 8: a blank of another kind (U+2003) stands there, write a plain one"),

@@ -316,6 +316,11 @@ def test_a_json_syntax_error_has_its_line_and_what_to_write(text: str, line: int
     assert (problem.place.file, problem.place.line, problem.hint) == ("sweep.json", line, hint)
 
 
+def test_a_condition_without_a_least_tick_counts_from_the_first_sample() -> None:
+    stop = parse_spec('model = "a"\nrun.stop = { condition = "Infected <= 0" }\n').spec.run.stop
+    assert stop == StopSpec(column="Infected", comparison="<=", threshold=0.0, min_tick=0)
+
+
 def test_a_condition_survives_both_forms() -> None:
     stop = StopSpec(column="a<b", comparison=">=", threshold=1e300, min_tick=2**64 - 1)
     spec = SweepSpec(model="a", run=RunSettings(stop=stop), measure=hw.MeasureSettings(series_every=1))

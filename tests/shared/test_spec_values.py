@@ -119,6 +119,14 @@ def test_a_word_that_there_is_not_is_refused(make: Any, message: str) -> None:
             "write steps = 5, without quotes",
         ),
         (
+            lambda: SeedSettings(list="1" * 40),  # type: ignore[arg-type]
+            f"[seeds] list: not a list, got the text '{'1' * 40}'; allowed: a list",
+        ),
+        (
+            lambda: SeedSettings(list="1" * 41),  # type: ignore[arg-type]
+            f"[seeds] list: not a list, got the text '{'1' * 40}...'; allowed: a list",
+        ),
+        (
             lambda: RunSettings(replicates=True),
             "[run] replicates: not a whole number, got true; allowed: a whole number, 0 to 2^64 - 1",
         ),

@@ -208,6 +208,13 @@ def test_a_number_may_have_any_zeros_before_it() -> None:
     assert list(plan.configs) == list(plan_of(msgspec.structs.replace(GRID, where="size > 1")).configs)
 
 
+def test_parentheses_count_as_deep_as_they_stand_inside_one_another() -> None:
+    beside = " and ".join(["((size > 1))"] * (MAX_DEPTH + 1))
+    assert kept(f"{beside} and {'(' * MAX_DEPTH}size > 1{')' * MAX_DEPTH}", GRID).config_count == 81
+    with pytest.raises(WhereError, match=f"more than {MAX_DEPTH} levels deep"):
+        parse_where(f"{beside} and {'(' * (MAX_DEPTH + 1)}size > 1{')' * (MAX_DEPTH + 1)}")
+
+
 def test_a_long_chain_is_no_deep_tree() -> None:
     text = " or ".join(f"size == {size}" for size in range(1, 1001))
     assert kept(text, block(vary("size", span(1, 1000)))).config_count == 1000
