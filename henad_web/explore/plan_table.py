@@ -14,6 +14,7 @@ from henad_web.errors import UsageError
 from henad_web.explore.blocks import ResolvedBlock
 from henad_web.explore.columns import ACTION, LEADING
 from henad_web.explore.design_table import csv_record
+from henad_web.explore.hashes import run_key
 from henad_web.explore.plan import Plan
 from henad_web.explore.spec import BlockSpec, DesignKind, SweepSpec, spec_of
 
@@ -109,7 +110,7 @@ def _rows(plan: Plan, runs: Iterable[PlannedRun] | None) -> Iterator[tuple[str, 
             str(config.block),
             str(run.rep),
             str(run.seed),
-            plan.run_key(run),
+            run_key(plan, config, run.seed),
             *values,
         )
 

@@ -71,10 +71,8 @@ class Replay:
         cursor, outcome = RunCursor(self.entry, self.measure, self.request, time.perf_counter), None
         cursor.build()
         tick = 0 if at is ReplayPoint.START else self.ticks
-        while at is ReplayPoint.END and outcome is None:
-            outcome = cursor.advance(tick - cursor.tick)
-            if cursor.tick == tick:
-                break
+        while at is ReplayPoint.END and (outcome := cursor.advance(tick - cursor.tick)) is None and cursor.tick < tick:
+            pass
         state = cursor.state
         if state is None or cursor.tick < tick:
             note = "" if outcome is None else f": {outcome.note}"

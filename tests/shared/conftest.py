@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 import henad_web as hw
+from henad_web.explore.plan import ConfigSequence
 from henad_web.targets import PumpedTarget, current
 from tests.shared.hosts import Host, ManualClock
 
@@ -71,3 +72,17 @@ def endless() -> hw.SweepSpec:
         run=hw.RunSettings(steps=1_000_000_000, replicates=2),
         measure=hw.MeasureSettings(stats_every=1000, series_every=0),
     )
+
+
+@pytest.fixture
+def made_configs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The ids of the configs that plans make from now on, one for each time."""
+    made: list[int] = []
+    make = ConfigSequence.__getitem__
+
+    def counted(configs: ConfigSequence, at: int) -> object:
+        made.append(at)
+        return make(configs, at)
+
+    monkeypatch.setattr(ConfigSequence, "__getitem__", counted)
+    return made

@@ -35,6 +35,13 @@ def test_the_table_has_a_row_a_run_in_plan_order() -> None:
     assert list(hw.plan_table(plan, runs=islice(plan.runs(), 2))) == rows[:2]
 
 
+def test_a_table_makes_each_config_once(made_configs: list[int]) -> None:
+    plan = plan_of(block(vary("size", values(1, 2))), run=RunSettings(replicates=3))
+    made_configs.clear()
+    assert len(list(hw.plan_table(plan))) == 6
+    assert made_configs == [0, 1]
+
+
 def test_the_table_agrees_with_runs_csv(small_sir: hw.SweepSpec, models: hw.ModelSet, host: Host) -> None:
     written = host.files(models["sir"], small_sir)["runs.csv"].decode().splitlines()
     table = [line.rstrip("\n") for line in plan_csv(small_sir.plan(models["sir"].schema()))]

@@ -395,6 +395,14 @@ def test_a_replay_raises_what_the_model_raises(host: Host) -> None:
     assert "before_step" in [frame.name for frame in caught.traceback]
 
 
+def test_a_run_that_was_stopped_is_replayed_to_its_last_tick(host: Host) -> None:
+    stop = hw.StopSpec(column="Ticks", comparison=">=", threshold=4)
+    spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=9, stop=stop), measure=hw.MeasureSettings(stats_every=2))
+    results = reopened(host, Toy, Toy, spec)
+    assert results.runs.run(0).stop_reason is hw.StopReason.CONDITION
+    assert results.replay(0, at="end").tick == results.runs.run(0).ticks == 4
+
+
 def test_a_run_that_failed_is_replayed_to_its_last_tick(host: Host) -> None:
     results = reopened(host, Reshapes, Reshapes, toy_spec(4, steps=9))
     assert results.runs.run(0).status is hw.RunStatus.SHAPE_ERROR

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 import henad_web as hw
-from henad_web.explore.plan import ConfigSequence
 from henad_web.run.control import SliceSize
 from tests.shared.hosts import Host
 from tests.shared.toy_models import Toy, entry_of, toy_spec
@@ -52,21 +51,13 @@ def test_the_summary_of_the_recorded_epidemic(host: Host, models: hw.ModelSet) -
     assert high == pytest.approx(260.853102368, abs=1e-9)
 
 
-def test_what_a_run_is_built_from_is_made_once(stepped: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[object] = []
-    make = ConfigSequence.__getitem__
-
-    def counted(configs: ConfigSequence, at: int) -> object:
-        made.append(at)
-        return make(configs, at)
-
-    monkeypatch.setattr(ConfigSequence, "__getitem__", counted)
+def test_what_a_run_is_built_from_is_made_once(stepped: Host, made_configs: list[int]) -> None:
     counts = []
     for replicates in (1, 4):
-        made.clear()
+        made_configs.clear()
         run = hw.RunSettings(steps=2, replicates=replicates)
         stepped.files(entry_of(Toy), msgspec.structs.replace(toy_spec(1, 2, 3), run=run))
-        counts.append(len(made))
+        counts.append(len(made_configs))
     assert counts[1] - counts[0] == 3 * (4 - 1), "key, lane and row share one"
 
 
