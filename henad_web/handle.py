@@ -73,7 +73,7 @@ class SweepProgress:
 
     @property
     def runs_stepped(self) -> float:
-        """Runs done and waiting and the stepped shares of those in progress, 0 to `runs_total`: the place of a bar."""
+        """Runs done and waiting and the stepped shares of those in progress, 0 to `runs_total`: for a bar."""
         return min(runs_stepped(self.runs_done + self.runs_waiting, self.active_runs), self.runs_total)
 
 

@@ -42,13 +42,11 @@ class Application:
             Actions(run=self._run, pause=self._pause, resume=self._resume, abort=self._abort, go_on=self._go_on)
         )
         self._table = Table(self._choose)
-        chart = Chart()
-        self._gallery = Gallery(chart, self._table.choose)
+        self._gallery = Gallery(Chart(), self._table.choose)
         views = Views(
             controls=self._controls,
             board=Board(time.perf_counter),
             table=self._table,
-            chart=chart,
             download=Download(),
             gallery=self._gallery,
         )

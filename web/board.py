@@ -33,18 +33,18 @@ class Board:
         self._image: Element = None
         self._image_data: Element = None
         self._due = 0.0
-        self._place = ""
+        self._shown = ""
 
     def clear(self, caption: str) -> None:
         """Show an empty board with `caption`."""
         self._context.clearRect(0, 0, self._canvas.width, self._canvas.height)
         write(self._caption, caption)
-        self._due, self._place = 0.0, ""
+        self._due, self._shown = 0.0, ""
 
     def rest(self) -> None:
         """Say that the picture stays as it was last drawn."""
-        if self._place:
-            write(self._caption, f"Last drawn: {self._place}")
+        if self._shown:
+            write(self._caption, f"Last drawn: {self._shown}")
         else:
             write(self._caption, "The runs ended before one could be drawn.")
 
@@ -63,9 +63,9 @@ class Board:
 
     def draw(self, view: RunView) -> None:
         """Draw `view` now, or say where it stands when its model has no grid."""
-        self._place = f"run {view.run_id:,} · tick {view.tick:,}"
+        self._shown = f"run {view.run_id:,} · tick {view.tick:,}"
         if view.grid is None:
-            write(self._caption, f"In progress: {self._place} · this model has no grid")
+            write(self._caption, f"In progress: {self._shown} · this model has no grid")
             return
         height, width = view.grid.shape
         stride = -(-max(height, width) // MOST_CELLS)
@@ -77,7 +77,7 @@ class Board:
         # A copy into the image's own buffer: a view on Python's memory comes loose when that memory grows.
         self._image_data.assign(self._painter.pixels)
         self._context.putImageData(self._image, 0, 0)
-        write(self._caption, f"In progress: {self._place} · {width} {TIMES} {height} cells")
+        write(self._caption, f"In progress: {self._shown} · {width} {TIMES} {height} cells")
 
     def _prepare(self, palette: tuple[tuple[int, int, int], ...], shape: tuple[int, int]) -> None:
         self._made_for = (palette, shape)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from board import Board
-from chart import Chart
 from controls import Controls
 from download import Download
 from gallery import Gallery
@@ -42,7 +41,6 @@ class Views:
     controls: Controls
     board: Board
     table: Table
-    chart: Chart
     download: Download
     gallery: Gallery
 

@@ -105,7 +105,7 @@ def check_shape(block: BlockSpec, table: TablePath, problems: ProblemList) -> No
         problems.add(table, "factors", f"{design} needs at least one factor")
     if block.where is not None and block.design in _WHOLE:
         came, hint = _short(block.where), 'remove it, or write design = "sobol" or "lhs", which stay a sample when cut'
-        wrong = f"{design} is analysed as a whole, every config in its place: none can be left out"
+        wrong = f"{design} is analysed as a whole, every config by position: none can be left out"
         problems.add(table, "where", wrong, came=came, hint=hint)
     check_values(block if is_sampled else structs.replace(block, samples=None, design_seed=None), table, problems)
 

@@ -97,7 +97,7 @@ def parse_csv(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _plain_records(cursor: _Cursor, end: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records up to the place `end`, a line's start or the text's end; there is no quote in them."""
+    """Yield the records up to the position `end`, a line's start or the text's end; there is no quote in them."""
     while cursor.position < end:
         last = cursor.text.find("\n", cursor.position + _PIECE, end)
         piece = cursor.text[cursor.position : end if last < 0 else last + 1]

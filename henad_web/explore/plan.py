@@ -169,7 +169,7 @@ class Plan:
         resolved = _resolve_blocks(spec, targets, problems)
         if problems.problems:
             raise PlanError(problems.problems)
-        resolved = _filtered(spec, resolved, _base_values(spec, targets, base), problems)
+        resolved = _filtered(resolved, _base_values(spec, targets, base), problems)
         _check_counts(spec, resolved)
         configs = ConfigSequence(resolved, base, [action.tick for action in spec.actions])
         return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, resolved=tuple(resolved))
@@ -324,7 +324,7 @@ def _base_values(spec: SweepSpec, targets: Targets, base: Sequence[ParamValue]) 
 
 
 def _filtered(
-    spec: SweepSpec, resolved: Sequence[ResolvedBlock], base: dict[Target, ParamValue], problems: ProblemList
+    resolved: Sequence[ResolvedBlock], base: dict[Target, ParamValue], problems: ProblemList
 ) -> list[ResolvedBlock]:
     """Return the blocks with the configs that each one's `where` keeps; every config of such a block is looked at."""
     for position, block in enumerate(resolved):

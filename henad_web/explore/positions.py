@@ -53,7 +53,7 @@ def index_positions(text: str) -> Positions:
 class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.position = 0
         self.lines: dict[TablePath, int] = {}
         self._last_entry: dict[TablePath, int] = {}
         self._line_ends = [match.start() for match in re.finditer("\n", text)]
@@ -61,31 +61,31 @@ class _Scanner:
     def scan(self) -> None:
         table: TablePath = ()
         self._skip(_BLANK)
-        while self.place < len(self.text):
-            if self.text[self.place] == "[":
+        while self.position < len(self.text):
+            if self.text[self.position] == "[":
                 table = self._header()
             else:
                 self._pair(table)
             self._skip(_BLANK)
 
     def _skip(self, pattern: re.Pattern[str]) -> str:
-        match = pattern.match(self.text, self.place)
+        match = pattern.match(self.text, self.position)
         if match is None:
             return ""
-        self.place = match.end()
+        self.position = match.end()
         return match.group()
 
     def _next_is(self, text: str) -> bool:
-        return self.text.startswith(text, self.place)
+        return self.text.startswith(text, self.position)
 
     def _mark(self, path: TablePath) -> None:
-        self.lines.setdefault(path, bisect_right(self._line_ends, self.place - 1) + 1)
+        self.lines.setdefault(path, bisect_right(self._line_ends, self.position - 1) + 1)
 
     def _header(self) -> TablePath:
-        start, is_entry = self.place, self._next_is("[[")
-        self.place += 2 if is_entry else 1
+        start, is_entry = self.position, self._next_is("[[")
+        self.position += 2 if is_entry else 1
         keys = self._keys()
-        end, self.place = self.place, start
+        end, self.position = self.position, start
         path: TablePath = ()
         for key in keys[:-1]:
             path = self._inside((*path, key))
@@ -96,7 +96,7 @@ class _Scanner:
             self._last_entry[path] = self._last_entry.get(path, -1) + 1
             path = (*path, self._last_entry[path])
         self._mark(path)
-        self.place = end + (2 if is_entry else 1)
+        self.position = end + (2 if is_entry else 1)
         return path
 
     def _inside(self, path: TablePath) -> TablePath:
@@ -110,29 +110,29 @@ class _Scanner:
             self._skip(_SPACE)
             if not self._next_is("."):
                 return keys
-            self.place += 1
+            self.position += 1
 
     def _key(self) -> str:
         for pattern in (_BASIC, _LITERAL):
-            match = pattern.match(self.text, self.place)
+            match = pattern.match(self.text, self.position)
             if match is not None:
-                self.place = match.end()
+                self.position = match.end()
                 has_escape = pattern is _BASIC and "\\" in match[1]
                 return str(tomllib.loads(f"key = {match[0]}")["key"]) if has_escape else match[1]
         bare = self._skip(_BARE_KEY)
         # Nothing a parser accepted comes here; moving on keeps the scan finite whatever comes.
-        self.place += 0 if bare else 1
+        self.position += 0 if bare else 1
         return bare
 
     def _pair(self, table: TablePath) -> None:
-        start = self.place
+        start = self.position
         keys = self._keys()
-        end, self.place = self.place, start
+        end, self.position = self.position, start
         path = table
         for key in keys:
             path = (*path, key)
             self._mark(path)
-        self.place = end + 1
+        self.position = end + 1
         self._skip(_SPACE)
         self._value(path)
 
@@ -153,26 +153,26 @@ class _Scanner:
             self._skip(_SCALAR)
 
     def _array(self, path: TablePath) -> None:
-        self.place += 1
+        self.position += 1
         entry = 0
         self._skip(_BLANK)
-        while self.place < len(self.text) and not self._next_is("]"):
+        while self.position < len(self.text) and not self._next_is("]"):
             self._mark((*path, entry))
             self._value((*path, entry))
             self._separator()
             entry += 1
-        self.place += 1
+        self.position += 1
 
     def _inline_table(self, path: TablePath) -> None:
-        self.place += 1
+        self.position += 1
         self._skip(_BLANK)
-        while self.place < len(self.text) and not self._next_is("}"):
+        while self.position < len(self.text) and not self._next_is("}"):
             self._pair(path)
             self._separator()
-        self.place += 1
+        self.position += 1
 
     def _separator(self) -> None:
         self._skip(_BLANK)
         if self._next_is(","):
-            self.place += 1
+            self.position += 1
         self._skip(_BLANK)

@@ -187,14 +187,14 @@ class LhsDesign(DrawnDesign):
         self._seed = seed
 
     def draw(self) -> tuple[Column, ...]:
-        """Return every column, drawn factor by factor: the order of the strata, then a place in each."""
+        """Return every column, drawn factor by factor: the order of the strata, then a position in each."""
         rng = DesignRng(self._seed)
         return tuple(self._column(domain, rng) for domain in self._domains)
 
     def _column(self, domain: Domain, rng: DesignRng) -> Column:
         order = rng.shuffled(self.config_count)
         if isinstance(domain, ContinuousDomain) and not domain.is_double:
-            kept: Column = order.view(np.float32)  # a value is as wide as its stratum and takes its place
+            kept: Column = order.view(np.float32)  # a value is as wide as its stratum and overwrites it
         else:
             kept = np.empty(self.config_count, entry_type(domain))
         for first in range(0, self.config_count, CHUNK):

@@ -15,6 +15,7 @@ from decimal import Decimal
 from xml.parsers import expat
 
 from henad_web.errors import ProblemList, near_miss
+from henad_web.explore.factors import TablePath
 from henad_web.explore.numbers import LARGEST_TOML_INTEGER
 from henad_web.explore.spec import (
     BlockSpec,
@@ -27,7 +28,7 @@ from henad_web.explore.spec import (
     SweepSpec,
 )
 from henad_web.importers.imported import Notes
-from henad_web.importers.variables import MOST_VALUES, NameMap, Place, Variables, levels_of, split_blocks
+from henad_web.importers.variables import MOST_VALUES, NameMap, Variables, levels_of, split_blocks
 
 __all__ = [
     "Element",
@@ -250,7 +251,7 @@ class _Reader:
     names: NameMap
     problems: ProblemList
     notes: Notes
-    place: Place
+    place: TablePath
     seeds: list[object] = field(default_factory=list)
 
     def whole(self, key: str, text: str, default: int, *, at_least: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from henad_web.errors import ProblemList, counted
+from henad_web.explore.factors import TablePath
 from henad_web.explore.spec import (
     BlockSpec,
     ExecutionSettings,
@@ -20,7 +21,7 @@ from henad_web.explore.spec import (
 from henad_web.importers.imported import Notes
 from henad_web.importers.literals import COMPUTED, COMPUTED_HINT
 from henad_web.importers.python_values import RangeCall, code_in
-from henad_web.importers.variables import NameMap, Place, Variables, levels_of, split_blocks
+from henad_web.importers.variables import NameMap, Variables, levels_of, split_blocks
 
 __all__ = ["spec_of_batch"]
 
@@ -72,7 +73,7 @@ def spec_of_batch(
 def _check_computed(given: Mapping[str, object], problems: ProblemList) -> None:
     """Record what of the parameters and numbers of `given` is code; other arguments that are, are only told."""
     inner = given.get(_PARAMETERS)
-    places: list[tuple[Place, str, object]] = [((), key, given.get(key)) for key in _NUMBERS]
+    places: list[tuple[TablePath, str, object]] = [((), key, given.get(key)) for key in _NUMBERS]
     if isinstance(inner, Mapping):
         places += [((_PARAMETERS,), str(name), values) for name, values in inner.items()]
     else:

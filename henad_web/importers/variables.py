@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from henad_web.errors import ParamError, ProblemList, near_miss
+from henad_web.explore.factors import TablePath
 from henad_web.explore.numbers import EXACT_LIMIT, LARGEST_TOML_INTEGER
 from henad_web.explore.spec import FactorSpec, LevelSpec, SpecValue, ValueLevels
 from henad_web.importers.imported import Notes
@@ -20,15 +21,12 @@ from henad_web.model.schema import ModelSchema
 __all__ = [
     "MOST_VALUES",
     "NameMap",
-    "Place",
     "Variables",
     "levels_of",
     "single_value",
     "split_blocks",
     "whole_if_exact",
 ]
-
-Place = tuple[str | int, ...]
 
 
 def _plain(name: str) -> str:
@@ -61,13 +59,13 @@ class NameMap:
         found = self._found.get(name)
         return next((param for param in self._schema.params if param.id == found), None) if self._schema else None
 
-    def find(self, name: str, place: Place) -> str | None:
+    def find(self, name: str, place: TablePath) -> str | None:
         """Return the id that `name` stands for; None when it is left out or, with a problem recorded, unknown."""
         if name not in self._found:
             self._found[name] = self._unique(name, self._search(name, place), place)
         return self._found[name]
 
-    def _unique(self, name: str, found: str | None, place: Place) -> str | None:
+    def _unique(self, name: str, found: str | None, place: TablePath) -> str | None:
         other = next((other for other, taken in self._found.items() if taken == found and taken is not None), None)
         if other is None:
             return found
@@ -75,7 +73,7 @@ class NameMap:
         self._problems.add(place, name, f"stands for parameter '{found}', and so does '{other}'", hint=hint)
         return None
 
-    def _search(self, name: str, place: Place) -> str | None:
+    def _search(self, name: str, place: TablePath) -> str | None:
         if name in self._given:
             return self._mapped(name, self._given[name], place)
         plain = _plain(name)
@@ -97,7 +95,7 @@ class NameMap:
         self._problems.add(place, name, wrong, allowed=", ".join(self._ids), hint=hint)
         return None
 
-    def _mapped(self, name: str, found: str, place: Place) -> str | None:
+    def _mapped(self, name: str, found: str, place: TablePath) -> str | None:
         if not found:
             self._notes.add(f"'{name}' was left out, as asked.")
             return None
@@ -127,7 +125,9 @@ Variables = list[tuple[str, LevelSpec]]
 """Parameter ids with their levels, in order."""
 
 
-def levels_of(name: str, values: Sequence[object], names: NameMap, place: Place, problems: ProblemList) -> LevelSpec:
+def levels_of(
+    name: str, values: Sequence[object], names: NameMap, place: TablePath, problems: ProblemList
+) -> LevelSpec:
     """Return `values` of the variable `name` as levels, whole floats as integers; problems are recorded."""
     param = names.param(name)
     found: list[SpecValue] = []

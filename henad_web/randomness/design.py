@@ -30,7 +30,7 @@ class _Words:
     """The words of a stream, looked at before they are taken."""
 
     def __init__(self, state: int) -> None:
-        self._start, self._after = state, state
+        self._start = state
         self._held = np.empty(0, np.uint32)
         self._taken = 0
 

@@ -138,11 +138,6 @@ class RecordedResults:
         return self.manifest.columns.reducers
 
     @property
-    def value_columns(self) -> tuple[str, ...]:
-        """Columns that tell a config: parameters, then ``action.NAME`` of each action."""
-        return self.runs.layout.configs
-
-    @property
     def status(self) -> ResultStatus:
         """How far it has come."""
         status = self.manifest.status

@@ -88,5 +88,5 @@ def test_a_design_that_is_analysed_as_a_whole_takes_no_filter(kind: str) -> None
     filtered = msgspec.structs.replace(block(RATE, design=kind, samples=4), where="rate < 0.5")
     problem = only_problem(filtered)
     assert (problem.place.table, problem.place.key, problem.came) == (("block", 0), "where", "'rate < 0.5'")
-    assert problem.wrong == f"a {kind} design is analysed as a whole, every config in its place: none can be left out"
+    assert problem.wrong == f"a {kind} design is analysed as a whole, every config by position: none can be left out"
     assert problem.hint == 'remove it, or write design = "sobol" or "lhs", which stay a sample when cut'
