@@ -63,6 +63,8 @@ class ModelMetadata:
         replays_exactly: Equal inputs give equal results on one machine.
         portable: Equal inputs give equal results on every machine.
         inner_threads: A step uses more than one thread.
+        releases_lock: A step leaves the interpreter to other threads for most of its time, as compiled code may: lanes
+            are threads then.
     """
 
     backend: Backend
@@ -71,6 +73,7 @@ class ModelMetadata:
     replays_exactly: bool = True
     portable: bool = True
     inner_threads: bool = False
+    releases_lock: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

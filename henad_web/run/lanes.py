@@ -194,6 +194,11 @@ class InProcessLane:
         self._obeys = LaneCommand.RESUME
         self._acknowledgements: list[LaneReport] = []
 
+    @property
+    def is_stepping(self) -> bool:
+        """Whether the next `poll` steps a model that stands, and does not build one."""
+        return self._cursor is not None and self._cursor.state is not None
+
     def submit(self, request: RunRequest) -> bool:
         """Take `request` unless a run is in progress or the lane is not running."""
         if self._cursor is not None or self._obeys is not LaneCommand.RESUME:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from henad_web.explore.shards import Shard
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
 from henad_web.model.decimals import whole_text
-from henad_web.run.layout import Concurrency, parse_concurrency
+from henad_web.run.layout import Concurrency, LaneKind, parse_concurrency
 
 if TYPE_CHECKING:
     from henad_web.explore.spec_file import SpecSource
@@ -41,6 +41,8 @@ class SweepRunOptions:
 
     Attributes:
         concurrency: Runs kept going at once, ``"auto"`` to let the target decide.
+        lanes: Where lanes step their runs: ``"process"``, ``"thread"``, ``"in_caller"`` (one lane, inside the sweep's
+            own thread), or ``"auto"``. In processes of their own, a crash or a run that never returns costs a row.
         memory_budget: Host bytes for all live runs together, None for no limit.
         gpu_memory_budget: Device bytes for all live GPU runs together, None for the device's largest buffer.
         series_budget: Bytes of series that the events carry, None for the target's default. The files keep every
@@ -57,11 +59,12 @@ class SweepRunOptions:
 
     Raises:
         ConcurrencyError: `concurrency` is neither ``"auto"`` nor a count of at least 1.
-        UsageError: A budget is negative or not a whole number, `on_full` is another word, or `shard`, `reuse` or `wake`
-            of another type.
+        UsageError: A budget is negative or not a whole number, `on_full` or `lanes` is another word, or `shard`,
+            `reuse` or `wake` of another type.
     """
 
     concurrency: Concurrency = "auto"
+    lanes: LaneKind | str = "auto"
     memory_budget: int | None = None
     gpu_memory_budget: int | None = None
     series_budget: int | None = None
@@ -76,8 +79,8 @@ class SweepRunOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concurrency", parse_concurrency(self.concurrency))
-        if self.on_full not in list(OnFull):
-            raise UsageError(f"on_full is {self.on_full!r}; allowed: {', '.join(repr(str(word)) for word in OnFull)}")
+        _check_word("on_full", self.on_full, list(OnFull))
+        _check_word("lanes", self.lanes, ["auto", *LaneKind])
         object.__setattr__(self, "on_full", OnFull(self.on_full))
         for name in ("memory_budget", "gpu_memory_budget", "series_budget"):
             _check_budget(name, getattr(self, name))
@@ -89,6 +92,11 @@ class SweepRunOptions:
             raise UsageError(f"reuse is {whole_text(self.reuse)}; allowed: the path of a folder of results, or None")
         if not (self.wake is None or callable(self.wake)):
             raise UsageError(f"wake is {whole_text(self.wake)}; allowed: a function of no arguments, or None")
+
+    @property
+    def lane_kind(self) -> LaneKind | None:
+        """The kind of lanes that is asked for, None to have it chosen."""
+        return None if self.lanes == "auto" else LaneKind(self.lanes)
 
     @classmethod
     def from_loaded(cls, loaded: LoadedSpec, **fields: object) -> SweepRunOptions:
@@ -134,6 +142,11 @@ def _asked_for(loaded: LoadedSpec) -> dict[str, Any]:
         "gpu_memory_budget": execution.gpu_memory,
         "spec_source": loaded.source,
     }
+
+
+def _check_word(name: str, word: object, words: Sequence[str]) -> None:
+    if word not in words:
+        raise UsageError(f"{name} is {word!r}; allowed: {', '.join(repr(str(word)) for word in words)}")
 
 
 def _check_budget(name: str, budget: object) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan, PlannedBlock
     from henad_web.explore.shards import Shard
     from henad_web.explore.warnings import PlanWarning
-    from henad_web.model.entry import Backend, ModelEntry
+    from henad_web.model.entry import Backend, ModelEntry, ModelMetadata
     from henad_web.run.control import Clock
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
@@ -90,7 +90,7 @@ def make_probe(
     Runs with a timeout are not timed: a step of one may never return, and nobody gives up the probe.
     """
     may_step = entry.metadata.backend == "cpu" and plan.spec.run.timeout_s is None
-    is_timed = may_step and is_work_decisive(options.concurrency, resources, pending, None)
+    is_timed = may_step and is_work_decisive(options.concurrency, resources, pending, options.lane_kind)
     return Probe(entry, plan, timer=clock if is_timed else None, takes_interrupts=takes_interrupts)
 
 
@@ -107,13 +107,11 @@ def make_outline(
     dry_run: bool = False,
 ) -> SweepOutline:
     """Return the outline of doing `pending` runs over `plan` on `resources`, where `skipped` others are kept."""
-    budgeted = replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget)
     series_rows = pending * series_rows_a_run(plan)
-    backend, inner_threads = entry.metadata.backend, entry.metadata.inner_threads
-    layout = choose_layout(options.concurrency, budgeted, backend, probe, pending, inner_threads=inner_threads)
+    layout = _layout(entry.metadata, probe, options, resources, pending)
     return SweepOutline(
         model=entry.id,
-        backend=backend,
+        backend=entry.metadata.backend,
         configs=plan.config_count,
         replicates=plan.replicates,
         runs=plan.run_count,
@@ -128,6 +126,21 @@ def make_outline(
         reducer_columns=measure.reducer_columns,
         dry_run=dry_run,
         warnings=(*plan.warnings(), *_stops_at_start(plan, probe, measure), *_long_series(series_rows)),
+    )
+
+
+def _layout(
+    metadata: ModelMetadata, probe: ProbeReport, options: SweepRunOptions, resources: MachineResources, pending: int
+) -> ExecutionLayout:
+    return choose_layout(
+        options.concurrency,
+        replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget),
+        metadata.backend,
+        probe,
+        pending,
+        inner_threads=metadata.inner_threads,
+        releases_lock=metadata.releases_lock,
+        kind=options.lane_kind,
     )
 
 

@@ -17,6 +17,8 @@ from henad_native.directory import DirectoryStore
 from henad_native.lock import DirectoryLock
 from henad_native.machine import machine_resources
 from henad_native.overwriting import OverwritingStore
+from henad_native.process_lanes import CAN_SPAWN, process_lanes
+from henad_native.thread_lanes import thread_lanes
 from henad_native.threaded import ThreadedRunner
 from henad_web.errors import LockedError
 from henad_web.explore.measure import MeasurePlan
@@ -26,7 +28,7 @@ from henad_web.output.names import MANIFEST
 from henad_web.output.store import DirectoryOutput, FileStore
 from henad_web.run.control import NATIVE_SLICE_TARGET_S, Clock
 from henad_web.run.lanes import InProcessLane, Lanes
-from henad_web.run.layout import ExecutionLayout
+from henad_web.run.layout import ExecutionLayout, LaneKind
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import Runner, runtime_here
 
@@ -97,8 +99,8 @@ class NativeTarget:
         self._clock, self._wall_clock, self._series_budget = clock, wall_clock, series_budget
 
     def surroundings(self) -> Surroundings:
-        """Return one lane inside the sweep's own thread, with slices that keep a pause prompt."""
-        resources = machine_resources(can_spawn=False)
+        """Return the whole machine, and slices that keep a pause prompt."""
+        resources = machine_resources(can_spawn=CAN_SPAWN)
         author = Author(
             runtime=runtime_here(worker_threads=resources.workers, target=self.name),
             wall_clock=self._wall_clock,
@@ -121,6 +123,13 @@ class NativeTarget:
     def _make_lanes(
         self, entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, notify: Callable[[], None]
     ) -> Lanes:
-        return InProcessLane(
-            entry, measure, slice_target_s=NATIVE_SLICE_TARGET_S, clock=self._clock, takes_interrupts=True
-        )
+        def in_caller() -> Lanes:
+            return InProcessLane(
+                entry, measure, slice_target_s=NATIVE_SLICE_TARGET_S, clock=self._clock, takes_interrupts=True
+            )
+
+        if layout.kind is LaneKind.PROCESS:
+            return process_lanes(entry, measure, layout, notify, in_caller)
+        if layout.kind is LaneKind.THREAD:
+            return thread_lanes(entry, measure, layout, notify, in_caller)
+        return in_caller()

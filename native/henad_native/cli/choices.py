@@ -5,6 +5,7 @@ Owns their names, helps and conflicts, and the error of a value that cannot be u
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +13,14 @@ import typer
 
 import henad_web as hw
 from henad_web.errors import ConcurrencyError, HenadError, ShardError
-from henad_web.run.layout import parse_concurrency
+from henad_web.run.layout import LaneKind, parse_concurrency
 
 __all__ = [
     "BadOption",
     "Concurrent",
     "Force",
+    "LaneChoice",
+    "Lanes",
     "Memory",
     "Models",
     "OnFullDisk",
@@ -40,6 +43,20 @@ class BadOption(HenadError):
 
 Concurrent = Annotated[
     str | None, typer.Option("--concurrent", metavar="N|auto", help="Runs at once; else the spec's, else auto.")
+]
+
+
+class LaneChoice(StrEnum):
+    """Where lanes step their runs: one of the kinds, or whatever suits the sweep."""
+
+    AUTO = "auto"
+    PROCESS = LaneKind.PROCESS.value
+    THREAD = LaneKind.THREAD.value
+    IN_CALLER = LaneKind.IN_CALLER.value
+
+
+Lanes = Annotated[
+    LaneChoice, typer.Option("--lanes", help="Where lanes step their runs; in processes, a crash costs a row at most.")
 ]
 Memory = Annotated[
     int | None, typer.Option("--memory", metavar="BYTES", min=1, help="Memory for all live runs together.")
@@ -72,6 +89,7 @@ def given_options(
     memory: int | None = None,
     shard: str | None = None,
     reuse: Path | None = None,
+    lanes: LaneChoice = LaneChoice.AUTO,
     *,
     retry_failed: bool = False,
     force: bool = False,
@@ -83,6 +101,7 @@ def given_options(
         BadOption: A value cannot be used.
     """
     given: dict[str, Any] = {"retry_failed": retry_failed, "force": force, "reuse": reuse, "on_full": on_full}
+    given["lanes"] = str(lanes)
     if concurrent is not None:
         try:
             given["concurrency"] = parse_concurrency(concurrent)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import henad_web as hw
-from henad_native.cli.choices import BadOption, Concurrent, Memory, Models, ShardText, given_options
+from henad_native.cli.choices import BadOption, Concurrent, LaneChoice, Lanes, Memory, Models, ShardText, given_options
 from henad_native.cli.consoles import message_console, print_line, result_console
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.texts import outline_lines, pilot_lines
@@ -38,6 +38,7 @@ def plan_command(
         typer.Option("--freeze", metavar="OUT", help="Write SPEC with its designs as tables, to run anywhere."),
     ] = None,
     concurrent: Concurrent = None,
+    lanes: Lanes = LaneChoice.AUTO,
     memory: Memory = None,
     shard: ShardText = None,
     models: Models = None,
@@ -45,7 +46,7 @@ def plan_command(
     """Say what SPEC would run: configs, runs, memory, rows, warnings; with --runs each run with its seed and key."""
     if limit is not None and runs is None:
         raise BadOption("--limit", "it goes with --runs")
-    known, given = load_models(models), given_options(concurrent, memory, shard)
+    known, given = load_models(models), given_options(concurrent, memory, shard, lanes=lanes)
     loaded = hw.load_spec(spec, models=known)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
     entry = known.lookup(loaded.spec.model)

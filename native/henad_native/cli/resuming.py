@@ -12,6 +12,8 @@ from henad_native.cli.choices import (
     BadOption,
     Concurrent,
     Force,
+    LaneChoice,
+    Lanes,
     Memory,
     Models,
     OnFullDisk,
@@ -81,6 +83,7 @@ def resume_command(
     ] = None,
     retry_failed: RetryFailed = False,
     concurrent: Concurrent = None,
+    lanes: Lanes = LaneChoice.AUTO,
     memory: Memory = None,
     models: Models = None,
     force: Force = False,
@@ -94,7 +97,7 @@ def resume_command(
     Runs that timed out are done again, runs that failed with --retry-failed. For more replicates or another timeout,
     change the spec file and use `henad run SPEC --out DIR --resume`.
     """
-    given = given_options(concurrent, memory, retry_failed=retry_failed, force=force, on_full=on_full)
+    given = given_options(concurrent, memory, lanes=lanes, retry_failed=retry_failed, force=force, on_full=on_full)
     with told_when_stopped(path if out is None else out, models):
         known = load_models(models)
         directory = _unpacked(path, out)

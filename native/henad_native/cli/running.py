@@ -16,6 +16,8 @@ from henad_native.cli.choices import (
     BadOption,
     Concurrent,
     Force,
+    LaneChoice,
+    Lanes,
     Memory,
     Models,
     OnFullDisk,
@@ -77,6 +79,7 @@ def run_command(
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file (TOML or JSON).")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="An empty or new folder for the results.")],
     concurrent: Concurrent = None,
+    lanes: Lanes = LaneChoice.AUTO,
     memory: Memory = None,
     models: Models = None,
     shard: ShardText = None,
@@ -91,11 +94,10 @@ def run_command(
     quiet: Quiet = False,
 ) -> None:
     """Run every run of SPEC and write runs.csv, series.csv, summary.csv and manifest.json into DIR."""
-    if retry_failed and not resume and reuse is None:
-        raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
-    if overwrite and resume:
-        raise BadOption("--overwrite", "results are gone on with or overwritten; leave --resume or this out")
-    given = given_options(concurrent, memory, shard, reuse, retry_failed=retry_failed, force=force, on_full=on_full)
+    _refuse_conflicts(resume=resume, overwrite=overwrite, starts_anew=retry_failed and not resume and reuse is None)
+    given = given_options(
+        concurrent, memory, shard, reuse, lanes, retry_failed=retry_failed, force=force, on_full=on_full
+    )
     with told_when_stopped(out, models):
         known = load_models(models)
         loaded = hw.load_spec(spec, models=known)
@@ -113,6 +115,13 @@ def run_command(
             raise hw.PlanError(loaded.locate(error.problems)) from error
         report(record, models, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
+
+
+def _refuse_conflicts(*, resume: bool, overwrite: bool, starts_anew: bool) -> None:
+    if starts_anew:
+        raise BadOption("--retry-failed", "there are no earlier runs; it needs --resume or --reuse")
+    if overwrite and resume:
+        raise BadOption("--overwrite", "results are gone on with or overwritten; leave --resume or this out")
 
 
 def exit_code(report: SweepReport) -> ExitCode:

@@ -1,0 +1,179 @@
+"""What a sweep and a lane that works elsewhere say to each other, and the gauge that both see.
+
+Owns the vocabulary. How it travels (a pipe, a queue, a message of a page) is the target's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from mmap import mmap
+
+    from henad_web.explore.outcomes import RunOutcome
+    from henad_web.run.lanes import LaneCommand, RunView
+    from henad_web.run.requests import RunRequest
+
+__all__ = [
+    "Bundle",
+    "EntryRefused",
+    "GAUGE_BYTES",
+    "Gauge",
+    "Hear",
+    "LaneOrder",
+    "Obeyed",
+    "OutcomesSent",
+    "RunShown",
+    "RunsReturned",
+    "Worker",
+    "WorkerDied",
+    "WorkerMessage",
+    "WorkerOrder",
+    "WorkerReady",
+]
+
+
+class WorkerOrder(StrEnum):
+    """What a worker is told beside a sweep's commands."""
+
+    GIVE_BACK = "give back"
+    SHOW = "show"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Runs handed over together, to be done one after the other."""
+
+    requests: tuple[RunRequest, ...]
+
+
+LaneOrder = Bundle | WorkerOrder
+"""What goes to a worker, beside a `LaneCommand`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReady:
+    """The worker has the model and waits for runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRefused:
+    """The worker cannot load the model; `reason` says why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomesSent:
+    """Runs have ended, in the order in which they were handed over."""
+
+    outcomes: tuple[RunOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsReturned:
+    """The worker was told to give back and has not begun these runs; latest first."""
+
+    run_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Obeyed:
+    """The worker obeys `command`."""
+
+    command: LaneCommand
+
+
+@dataclass(frozen=True, slots=True)
+class RunShown:
+    """The worker was told to show its run, as it stands between two slices; None where there is none."""
+
+    view: RunView | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDied:
+    """The worker is gone; `cause` says how, as ``killed by SIGKILL``."""
+
+    cause: str
+
+
+WorkerMessage = WorkerReady | EntryRefused | OutcomesSent | RunsReturned | RunShown | Obeyed | WorkerDied
+
+Hear = Callable[[WorkerMessage], None]
+"""Takes a message of a worker, on any thread."""
+
+GAUGE_BYTES = 24
+"""Memory that a gauge needs."""
+
+
+class Gauge:
+    """The run that a worker is at, its tick and when its limit passes: seen at any moment, also once it is dead.
+
+    Args:
+        memory: At least `GAUGE_BYTES` zero bytes, shared by both sides.
+
+    Attributes are written whole, each by the worker alone.
+    """
+
+    __slots__ = ("_counts", "_due")
+
+    def __init__(self, memory: bytearray | mmap) -> None:
+        words = memoryview(memory)[:GAUGE_BYTES]
+        self._counts, self._due = words[:16].cast("q"), words[16:].cast("d")
+
+    @property
+    def run_id(self) -> int | None:
+        """Run in progress, None between two."""
+        run_id = self._counts[0] - 1
+        return None if run_id < 0 else run_id
+
+    @property
+    def tick(self) -> int:
+        """Tick that the run in progress has reached."""
+        return self._counts[1]
+
+    @tick.setter
+    def tick(self, tick: int) -> None:
+        self._counts[1] = tick
+
+    @property
+    def due_s(self) -> float | None:
+        """Reading of the monotonic clock at which the step being done passes its run's limit, None without one."""
+        return self._due[0] or None
+
+    @due_s.setter
+    def due_s(self, due_s: float | None) -> None:
+        self._due[0] = due_s or 0.0
+
+    def begin(self, run_id: int) -> None:
+        """Show run `run_id` at tick 0."""
+        self._counts[1] = 0
+        self._counts[0] = run_id + 1
+
+    def end(self) -> None:
+        """Show that no run is in progress."""
+        self._counts[0] = 0
+
+
+class Worker(Protocol):
+    """One lane that works elsewhere, as its sweep holds it.
+
+    - `gauge` is what it shows.
+    - `send` tells it something; a worker that is gone hears nothing.
+    - `kill` ends it where it stands, and its death is told; False where that cannot be done.
+    """
+
+    @property
+    def gauge(self) -> Gauge:
+        """What the worker shows of itself."""
+
+    def send(self, order: LaneOrder | LaneCommand) -> None:
+        """Tell the worker `order`."""
+
+    def kill(self) -> bool:
+        """End the worker where it stands; return whether that can be done."""

@@ -1,0 +1,390 @@
+"""Lanes that work elsewhere, as one `Lanes`: bundles handed out and evened out, deaths made good, limits enforced.
+
+Owns the policy. Knows no process and no thread: workers are started by a function it is given, and report into it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from henad_web.errors import HenadError
+from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
+from henad_web.run.control import IDLE, After
+from henad_web.run.lane_messages import (
+    Bundle,
+    EntryRefused,
+    Obeyed,
+    OutcomesSent,
+    RunShown,
+    RunsReturned,
+    WorkerDied,
+    WorkerOrder,
+    WorkerReady,
+)
+from henad_web.run.lanes import (
+    CommandAcknowledged,
+    LaneCommand,
+    LaneNotice,
+    LaneReport,
+    Lanes,
+    RunAdvanced,
+    RunEnded,
+    RunLost,
+    RunStarted,
+    RunView,
+)
+
+if TYPE_CHECKING:
+    from henad_web.explore.measure import MeasurePlan
+    from henad_web.run.control import Answer, Clock
+    from henad_web.run.lane_messages import Hear, Worker, WorkerMessage
+    from henad_web.run.requests import RunRequest
+
+__all__ = ["BUNDLE_S", "KILL_GRACE_S", "LOOK_S", "MAX_BUNDLE", "LanesLostError", "WorkerLanes"]
+
+BUNDLE_S = 0.02
+"""Seconds of work in one bundle: handing one over takes under a millisecond."""
+
+MAX_BUNDLE = 64
+"""Most runs in a bundle."""
+
+LOOK_S = 0.1
+"""Seconds between two looks at the ticks and limits of workers that do not report."""
+
+KILL_GRACE_S = 1.0
+"""Seconds past its limit after which a run that does not come back from a step is ended with its worker."""
+
+DEATHS_A_LANE = 4
+"""Deaths a lane in a row, before any run of theirs began, after which the lanes are given up."""
+
+
+class LanesLostError(HenadError):
+    """Every lane died, again and again, before it could begin a run.
+
+    Attributes:
+        deaths: How many did.
+        cause: How the last one did.
+    """
+
+    def __init__(self, deaths: int, cause: str) -> None:
+        self.deaths, self.cause = deaths, cause
+        super().__init__(
+            f"every lane died before it could begin a run, {deaths} in a row, the last one {cause}; "
+            f"lanes='in_caller' steps the runs inside this process"
+        )
+
+
+class _Lane:
+    """One worker's share: the runs it has, in order, and what is known of it."""
+
+    def __init__(self) -> None:
+        self.worker: Worker
+        self.runs: dict[int, RunRequest] = {}
+        self.is_ready = self.is_overdue = self.is_asked_back = self.is_asked_to_show = False
+        self.shown: RunView | None = None
+        self.told: int | None = None
+        self.tick = 0
+        self.pace_s: float | None = None
+
+    @property
+    def bundle(self) -> int:
+        """Runs worth handing over together."""
+        if self.pace_s is None:
+            return 1
+        return max(1, min(MAX_BUNDLE, int(BUNDLE_S / self.pace_s)))
+
+    @property
+    def room(self) -> int:
+        """Runs it can take: so many that one bundle waits while another is worked at; one until its pace is known."""
+        return (1 if self.pace_s is None else 2 * self.bundle) - len(self.runs)
+
+    def learn(self, outcomes: tuple[RunOutcome, ...]) -> None:
+        """Learn the pace from runs that ended: at once where they were slower, by halves where they were faster."""
+        spent_s = sum(outcome.build_ms + outcome.wall_ms for outcome in outcomes) / 1000.0
+        pace_s = max(spent_s / len(outcomes), BUNDLE_S / MAX_BUNDLE)
+        self.pace_s = max(pace_s, (BUNDLE_S if self.pace_s is None else self.pace_s) / 2.0)
+
+
+class WorkerLanes:
+    """Several lanes that work elsewhere.
+
+    A lane that dies while it is at a run costs the run one retry; a run at which two lanes died is one that failed. The
+    runs that a dead lane had not begun go to the others, and another worker takes its place.
+
+    Args:
+        start: Starts a worker that reports to what it is given.
+        count: Workers to start, at least 1.
+        measure: When runs are sampled and what is kept of them.
+        clock: The monotonic clock that workers' gauges are read by, seconds.
+        notify: Called once there is something to hear.
+        close: Ends every worker; those that still step after the given seconds where they stand.
+        stand_in: Makes the lanes that step the runs where the workers cannot load the model.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[Hear], Worker],
+        count: int,
+        *,
+        measure: MeasurePlan,
+        clock: Clock,
+        notify: Callable[[], None],
+        close: Callable[[float], None],
+        stand_in: Callable[[], Lanes],
+    ) -> None:
+        self._start, self._measure, self._clock = start, measure, clock
+        self._notify, self._close, self._make_stand_in = notify, close, stand_in
+        self._stand_in: Lanes | None = None
+        self._inbox: deque[tuple[_Lane, WorkerMessage]] = deque()
+        self._queue: deque[RunRequest] = deque()
+        self._struck: set[int] = set()
+        self._obeys = LaneCommand.RESUME
+        self._orders: deque[tuple[LaneCommand, set[_Lane]]] = deque()
+        self._barren_deaths = 0
+        self._is_death_told = False
+        self._lanes = [self._started() for _ in range(count)]
+
+    def submit(self, request: RunRequest) -> bool:
+        """Take `request` unless the lanes have enough to do or do not run."""
+        if self._obeys is not LaneCommand.RESUME:
+            return False
+        if self._stand_in is not None:
+            return not self._queue and self._stand_in.submit(request)
+        if len(self._queue) >= sum(max(lane.room, 0) for lane in self._lanes):
+            return False
+        self._queue.append(request)
+        return True
+
+    def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
+        """Hear the workers, end those past their limit, hand runs out, and report."""
+        reports: list[LaneReport] = []
+        while self._inbox:
+            lane, message = self._inbox.popleft()
+            reports.extend(self._heard(lane, message))
+        while self._orders and not self._orders[0][1]:
+            reports.append(CommandAcknowledged(self._orders.popleft()[0]))
+        if self._stand_in is not None:
+            return [*reports, *self._polled(self._stand_in, time_left_s)]
+        self._end_overdue()
+        if self._obeys is LaneCommand.RESUME:
+            self._hand_out()
+            self._even_out()
+        for lane in self._lanes:
+            reports.extend(self._shown(lane))
+        return reports
+
+    def when_quiet(self) -> Answer:
+        """Return after a while as long as runs are in progress, for their ticks and limits; else idle."""
+        if self._stand_in is not None:
+            return self._stand_in.when_quiet()
+        is_stepping = self._obeys is LaneCommand.RESUME and any(lane.runs for lane in self._lanes)
+        return After(LOOK_S) if is_stepping else IDLE
+
+    def command(self, command: LaneCommand) -> None:
+        """Pass `command` to every worker; it is acknowledged once the last of them obeys."""
+        self._obeys = command
+        if command is LaneCommand.ABORT:
+            self._queue.clear()
+        if self._stand_in is not None:
+            self._stand_in.command(command)
+            return
+        told = {lane for lane in self._lanes if lane.is_ready}
+        self._orders.append((command, told))
+        for lane in told:
+            lane.worker.send(command)
+            if command is LaneCommand.ABORT:
+                lane.runs.clear()
+
+    def view(self) -> RunView | None:
+        """Return the first run in progress as its worker showed it last, and have it shown anew for the next call.
+
+        Exact while the lanes are paused: each shows its run as it begins to wait.
+        """
+        if self._stand_in is not None:
+            return self._stand_in.view()
+        lane = min((lane for lane in self._lanes if lane.is_ready and lane.runs), key=_first_run, default=None)
+        if lane is None:
+            return None
+        if not lane.is_asked_to_show and self._obeys is LaneCommand.RESUME:
+            lane.is_asked_to_show = True
+            lane.worker.send(WorkerOrder.SHOW)
+        return lane.shown if lane.shown is not None and lane.shown.run_id in lane.runs else None
+
+    def close(self) -> None:
+        """End every worker: soon after an abort, else with time for what it does at its exit."""
+        self._close(ABORT_PATIENCE_S if self._obeys is LaneCommand.ABORT else CLOSE_PATIENCE_S)
+        if self._stand_in is not None:
+            self._stand_in.close()
+
+    def _started(self) -> _Lane:
+        lane = _Lane()
+        lane.worker = self._start(partial(self._hear, lane))
+        return lane
+
+    def _hear(self, lane: _Lane, message: WorkerMessage) -> None:
+        """Keep a worker's message for the next poll; called on any thread."""
+        self._inbox.append((lane, message))
+        self._notify()
+
+    def _heard(self, lane: _Lane, message: WorkerMessage) -> Iterator[LaneReport]:
+        match message:
+            case WorkerReady():
+                lane.is_ready = True
+                if self._obeys is not LaneCommand.RESUME:
+                    lane.worker.send(self._obeys)
+            case OutcomesSent(outcomes):
+                yield from self._ended(lane, outcomes)
+            case RunsReturned(run_ids):
+                yield from self._taken_back(lane, run_ids)
+            case RunShown(view):
+                lane.is_asked_to_show, lane.shown = False, view
+            case Obeyed(command):
+                self._no_longer_awaited(lane, command)
+            case WorkerDied(cause):
+                yield from self._buried(lane, cause)
+            case EntryRefused(reason) if self._stand_in is None:
+                yield from self._stood_in(reason)
+
+    def _stood_in(self, reason: str) -> Iterator[LaneReport]:
+        """Have a lane in the caller do what the workers cannot."""
+        for lane in reversed(self._lanes):
+            yield from self._taken_back(lane, tuple(reversed(lane.runs)))
+        self._stand_in = self._make_stand_in()
+        if self._obeys is not LaneCommand.RESUME:
+            self._stand_in.command(self._obeys)
+            self._stand_in.poll()  # its answer: the command is acknowledged as the workers'
+        yield LaneNotice(f"there is one lane, in the caller: {reason}")
+
+    def _ended(self, lane: _Lane, outcomes: tuple[RunOutcome, ...]) -> Iterator[LaneReport]:
+        lane.learn(outcomes)
+        self._barren_deaths = 0
+        for outcome in outcomes:
+            if lane.runs.pop(outcome.run.run_id, None) is not None:  # gone after an abort
+                yield RunEnded(outcome)
+
+    def _taken_back(self, lane: _Lane, run_ids: Sequence[int]) -> Iterator[LaneReport]:
+        """Put runs that `lane` has not begun, latest first, before all others."""
+        for run_id in run_ids:
+            request = lane.runs.pop(run_id, None)
+            if request is not None:
+                self._queue.appendleft(request)
+                if lane.told == run_id:
+                    yield RunLost(run_id)
+
+    def _buried(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
+        """Deal with the runs of a worker that died, and start another one."""
+        run_id = lane.worker.gauge.run_id
+        request = None if run_id is None else lane.runs.get(run_id)
+        if request is None and not lane.is_overdue:
+            self._barren_deaths += 1
+            if self._barren_deaths >= DEATHS_A_LANE * len(self._lanes):
+                raise LanesLostError(self._barren_deaths, cause)
+        if request is not None and (lane.is_overdue or request.run.run_id in self._struck):
+            del lane.runs[request.run.run_id]
+            yield RunEnded(self._overdue(request) if lane.is_overdue else self._failed(request, cause))
+        elif request is not None:
+            self._struck.add(request.run.run_id)
+            if not self._is_death_told:
+                self._is_death_told = True
+                yield LaneNotice(f"a lane was {cause} while it was at run {run_id}, which is done once more")
+        yield from self._taken_back(lane, tuple(reversed(lane.runs)))
+        self._no_longer_awaited(lane, None)
+        if self._obeys is not LaneCommand.ABORT and self._stand_in is None:
+            self._lanes[self._lanes.index(lane)] = self._started()
+
+    def _no_longer_awaited(self, lane: _Lane, command: LaneCommand | None) -> None:
+        """Note that `lane` obeys the oldest `command` told to it; None for all of them, as it is gone."""
+        for told, lanes in self._orders:
+            if lane in lanes and command in (told, None):
+                lanes.discard(lane)
+                if command is not None:
+                    return
+
+    def _end_overdue(self) -> None:
+        for lane in self._lanes:
+            due_s = lane.worker.gauge.due_s
+            if due_s is not None and not lane.is_overdue and self._clock() >= due_s + KILL_GRACE_S:
+                lane.is_overdue = lane.worker.kill()
+
+    def _hand_out(self) -> None:
+        """Send bundles to the lanes that have one bundle or less, an even share where there is not enough for all."""
+        hungry = [lane for lane in self._lanes if lane.is_ready and lane.room > 0 and len(lane.runs) <= lane.bundle]
+        hungry.sort(key=lambda lane: len(lane.runs))
+        for waiting, lane in zip(range(len(hungry), 0, -1), hungry, strict=True):
+            share = min(lane.room, -(-len(self._queue) // waiting))
+            if share <= 0:
+                return
+            requests = tuple(self._queue.popleft() for _ in range(share))
+            lane.runs.update((request.run.run_id, request) for request in requests)
+            lane.worker.send(Bundle(requests))
+            lane.is_asked_back = False
+
+    def _even_out(self) -> None:
+        """Have the lane with most runs give back those it has not begun, where another one has nothing to do."""
+        if self._queue or not any(lane.is_ready and not lane.runs for lane in self._lanes):
+            return
+        fullest = max(self._lanes, key=lambda lane: len(lane.runs))
+        if len(fullest.runs) > 1 and not fullest.is_asked_back:
+            fullest.is_asked_back = True
+            fullest.worker.send(WorkerOrder.GIVE_BACK)
+
+    def _shown(self, lane: _Lane) -> Iterator[LaneReport]:
+        """Report the run that `lane` is at, as far as it is not told yet."""
+        run_id = next(iter(lane.runs), None)
+        if run_id is None:
+            lane.told = None
+            return
+        if lane.told != run_id:
+            lane.told, lane.tick = run_id, 0
+            yield RunStarted(lane.runs[run_id].run)
+        gauge = lane.worker.gauge
+        tick = gauge.tick
+        if gauge.run_id == run_id and tick != lane.tick:
+            lane.tick = tick
+            yield RunAdvanced(run_id, tick, 0.0)
+
+    def _polled(self, stand_in: Lanes, time_left_s: float | None) -> Sequence[LaneReport]:
+        while self._queue and stand_in.submit(self._queue[0]):
+            self._queue.popleft()
+        return stand_in.poll(time_left_s)
+
+    def _overdue(self, request: RunRequest) -> RunOutcome:
+        seconds = repr(float(self._measure.timeout_s or 0.0)).removesuffix(".0")
+        note = f"timed out after {seconds} s, in a step that did not end; its lane was ended"
+        return self._without_course(request, RunStatus.TIMED_OUT, StopReason.TIMEOUT, note)
+
+    def _failed(self, request: RunRequest, cause: str) -> RunOutcome:
+        note = f"its lane was {cause}, and so was the one that did it once more"
+        return self._without_course(request, RunStatus.PANICKED, StopReason.FAULT, note)
+
+    def _without_course(self, request: RunRequest, status: RunStatus, reason: StopReason, note: str) -> RunOutcome:
+        """Return the outcome of a run that left nothing but its end."""
+        reducers, series = self._measure.sampler().finish()
+        return RunOutcome(
+            run=request.run,
+            config=request.config,
+            run_key=request.run_key,
+            status=status,
+            stop_reason=reason,
+            ticks=0,
+            population=0,
+            build_ms=0.0,
+            wall_ms=0.0,
+            reducers=reducers,
+            series=series,
+            note=note,
+        )
+
+
+def _first_run(lane: _Lane) -> int:
+    return min(lane.runs)
+
+
+ABORT_PATIENCE_S = 0.03
+"""Seconds that a worker has to end after an abort: its runs are dropped anyway."""
+
+CLOSE_PATIENCE_S = 1.0
+"""Seconds that an idle worker has for what models registered for the exit of its process."""

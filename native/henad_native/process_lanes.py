@@ -1,0 +1,276 @@
+"""Lanes in processes of their own.
+
+Owns their start, the thread that hears them all, and their end. What they are told and when is `WorkerLanes`'.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Pipe, wait
+from typing import TYPE_CHECKING
+
+from henad_native.entry_transfer import EntryNotSentError, SentEntry
+from henad_native.lane_process import BOOTSTRAP, LEFT_TO_THE_SWEEP, LaneSetup
+from henad_web.run.lane_messages import GAUGE_BYTES, EntryRefused, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder
+from henad_web.run.worker_lanes import WorkerLanes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from henad_web.explore.measure import MeasurePlan
+    from henad_web.model.entry import ModelEntry
+    from henad_web.run.lanes import LaneCommand, Lanes
+    from henad_web.run.layout import ExecutionLayout
+
+__all__ = ["CAN_SPAWN", "LaneProcess", "LaneProcesses", "process_lanes"]
+
+CAN_SPAWN = os.name == "posix"
+"""Whether lanes can be started beside the caller: a process inherits the number of its pipe, which others cannot."""
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+"""Variables by which libraries of kernels are told how many threads they may use."""
+
+
+class LaneProcess:
+    """One lane's process, a `Worker`.
+
+    Args:
+        hear: Takes its messages, on the thread of `LaneProcesses`.
+    """
+
+    def __init__(self, hear: Hear) -> None:
+        self.hear = hear
+        self._memory = _shared_memory()
+        self.gauge = Gauge(mmap.mmap(self._memory, GAUGE_BYTES))
+        self.pipe, self._other_end = Pipe()
+        self.exit_sign: int | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._sending = threading.Lock()
+
+    def send(self, order: LaneOrder | LaneCommand) -> None:
+        """Tell the process `order`; one that is gone hears nothing."""
+        message = pickle.dumps(order, pickle.HIGHEST_PROTOCOL)
+        with self._sending, suppress(OSError):
+            self.pipe.send_bytes(message)
+
+    def kill(self) -> bool:
+        """End the process where it stands."""
+        if self._process is not None:
+            self._process.kill()
+        return True
+
+    def launch(self, setup: bytes, threads: str) -> None:
+        """Start the process.
+
+        Raises:
+            OSError: The system has no room for one more.
+        """
+        inherited = (self._other_end.fileno(), self._memory)
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        path = [os.path.abspath(place) for place in sys.path]
+        numbers = [str(number) for number in (*inherited, os.getpid())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, *flags, "-c", BOOTSTRAP, *numbers, *path],
+                stdin=subprocess.DEVNULL,
+                env=os.environ | dict.fromkeys(THREAD_VARIABLES, threads),
+                pass_fds=inherited,
+            )
+        finally:
+            self._other_end.close()
+            os.close(self._memory)
+        if hasattr(os, "pidfd_open"):  # a pipe ends late where a model's own processes hold it open
+            self.exit_sign = os.pidfd_open(self._process.pid)
+        self.pipe.send_bytes(setup)
+
+    def ended(self) -> str:
+        """Free what the process held, once it is gone or has closed its pipe, and return how it ended."""
+        self.kill()
+        with self._sending:  # or another thread might write into whatever file gets the number next
+            self.pipe.close()
+        if self.exit_sign is not None:
+            os.close(self.exit_sign)
+        return "gone" if self._process is None else _cause(self._process.wait())
+
+
+def _shared_memory() -> int:
+    """Return the number of a file that a gauge fits in."""
+    if hasattr(os, "memfd_create"):
+        number = os.memfd_create("henad-gauge")
+    else:
+        with tempfile.TemporaryFile() as file:
+            number = os.dup(file.fileno())
+    os.truncate(number, GAUGE_BYTES)
+    return number
+
+
+def _cause(code: int) -> str:
+    """Return how a process with the exit `code` ended, as a participle."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"killed by {name}" + (", as when memory runs out" if name == "SIGKILL" else "")
+
+
+class LaneProcesses:
+    """The processes of one sweep's lanes, and the thread that starts, hears and ends them.
+
+    The thread lives as long as they do: where the system can, it ends a process with the thread that started it.
+
+    Args:
+        setup: What each is told first.
+        threads: Threads that each may use inside libraries.
+    """
+
+    def __init__(self, setup: LaneSetup, threads: int) -> None:
+        self._setup, self._threads = pickle.dumps(setup, pickle.HIGHEST_PROTOCOL), str(threads)
+        self._new: list[LaneProcess] = []
+        self._living: set[LaneProcess] = set()
+        self._is_woken, self._wakes = Pipe(duplex=False)
+        self._patience_s: float | None = None
+        self._thread = threading.Thread(target=self._run, name="henad-lanes", daemon=True)
+
+    def start(self, hear: Hear) -> LaneProcess:
+        """Return a lane whose process is being started; it reports once it can take runs."""
+        lane = LaneProcess(hear)
+        self._new.append(lane)
+        if self._thread.ident is None:
+            self._thread.start()
+        self._wakes.send_bytes(b"")
+        return lane
+
+    def close(self, patience_s: float) -> None:
+        """End every process, those that still step after `patience_s` seconds where they stand, and wait for it."""
+        self._patience_s = patience_s
+        self._wakes.send_bytes(b"")
+        self._thread.join()
+
+    def _run(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in LEFT_TO_THE_SWEEP])
+        while self._patience_s is None:
+            self._start_new()
+            self._hear(None)
+        for lane in self._living:
+            lane.send(WorkerOrder.CLOSE)
+        deadline = time.monotonic() + self._patience_s
+        while self._living and (left_s := deadline - time.monotonic()) > 0.0:
+            self._hear(left_s)
+        for lane in self._living:
+            lane.kill()
+        while self._living:
+            self._hear(None)
+
+    def _start_new(self) -> None:
+        while self._new:
+            lane = self._new.pop(0)
+            try:
+                lane.launch(self._setup, self._threads)
+            except OSError as error:
+                lane.hear(WorkerDied(f"not started: {error}"))
+            else:
+                self._living.add(lane)
+
+    def _hear(self, timeout_s: float | None) -> None:
+        """Wait until a process says something or ends, or somebody wakes this thread."""
+        pipes = {lane.pipe: lane for lane in self._living}
+        signs = {lane.exit_sign: lane for lane in self._living if lane.exit_sign is not None}
+        for ready in wait([self._is_woken, *pipes, *signs], timeout_s):
+            if ready is self._is_woken:
+                self._is_woken.recv_bytes()
+            elif ready in pipes and pipes[ready] in self._living:
+                self._receive(pipes[ready])
+            elif ready in signs and signs[ready] in self._living:
+                self._bury(signs[ready])
+
+    def _receive(self, lane: LaneProcess) -> bool:
+        """Pass on what `lane` says; return whether it still can."""
+        try:
+            lane.hear(pickle.loads(lane.pipe.recv_bytes()))
+        except (EOFError, OSError):
+            self._bury(lane)
+            return False
+        return True
+
+    def _bury(self, lane: LaneProcess) -> None:
+        """Pass on what `lane` said to the last, and how it ended."""
+        with suppress(EOFError, OSError):
+            while lane.pipe.poll(0):
+                lane.hear(pickle.loads(lane.pipe.recv_bytes()))
+        self._living.discard(lane)
+        lane.hear(WorkerDied(lane.ended()))
+
+
+def process_lanes(
+    entry: ModelEntry,
+    measure: MeasurePlan,
+    layout: ExecutionLayout,
+    notify: Callable[[], None],
+    stand_in: Callable[[], Lanes],
+) -> Lanes:
+    """Return as many lanes as `layout` says, each in a process of its own.
+
+    Args:
+        entry: The model.
+        measure: When to sample and what to keep.
+        layout: How many lanes, and how many threads each may use.
+        notify: Called on another thread once there is something to hear.
+        stand_in: Makes the lanes that step the runs where the model cannot be sent to a process.
+    """
+    try:
+        setup = LaneSetup(entry=SentEntry.of(entry), measure=measure, argv=tuple(sys.argv))
+    except EntryNotSentError as error:
+        reason = str(error)
+        return WorkerLanes(
+            lambda hear: _NoProcess(hear, reason),
+            1,
+            measure=measure,
+            clock=time.monotonic,
+            notify=notify,
+            close=lambda _patience_s: None,
+            stand_in=stand_in,
+        )
+    processes = LaneProcesses(setup, layout.threads_per_lane)
+    return WorkerLanes(
+        processes.start,
+        layout.cpu_lanes,
+        measure=measure,
+        clock=time.monotonic,
+        notify=notify,
+        close=processes.close,
+        stand_in=stand_in,
+    )
+
+
+class _NoProcess:
+    """A lane that is none, as there is no way to send the model: it says so and does nothing."""
+
+    def __init__(self, hear: Hear, reason: str) -> None:
+        self.gauge = Gauge(bytearray(GAUGE_BYTES))
+        hear(EntryRefused(reason))
+
+    def send(self, order: LaneOrder | LaneCommand) -> None:
+        """Hear nothing."""
+
+    def kill(self) -> bool:
+        """Return False: there is nothing to end."""
+        return False

@@ -1,0 +1,78 @@
+"""Models that do to their process what only a process of its own survives; their fate is a parameter."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import henad_web as hw
+from tests.shared.toy_models import Toy, entry_of
+
+FATAL_TICK = 3
+
+
+def nothing() -> None:
+    """Go on."""
+
+
+def segfault() -> None:
+    ctypes.string_at(0)
+
+
+def end_process() -> None:
+    os._exit(3)
+
+
+def fork() -> None:
+    """Fork, and let the copy go on stepping as if it were the lane."""
+    copy = os.fork()
+    if copy:
+        os.waitpid(copy, 0)
+
+
+def leak_until_killed() -> None:
+    """End as a process does that the system kills for its memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ask_to_end() -> None:
+    """Send this process what ends a whole group in order: a lane leaves that to the sweep."""
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def hang() -> None:
+    time.sleep(3600.0)
+
+
+FATES: tuple[Callable[[], None], ...] = (nothing, segfault, end_process, fork, leak_until_killed, ask_to_end, hang)
+
+
+class Fated(Toy):
+    """Meets the fate numbered `value` at tick `FATAL_TICK`."""
+
+    def before_step(self) -> None:
+        if self.tick == FATAL_TICK:
+            FATES[self.value]()
+
+
+class Slow(Toy):
+    """Takes `value` milliseconds a step."""
+
+    def before_step(self) -> None:
+        time.sleep(self.value / 1000.0)
+
+
+class Weighty(Toy):
+    """Takes a second a step when `value` is 0 and none otherwise."""
+
+    def before_step(self) -> None:
+        if self.value == 0:
+            time.sleep(1.0)
+
+
+fated: hw.ModelEntry = entry_of(Fated)
+slow: hw.ModelEntry = entry_of(Slow)
+weighty: hw.ModelEntry = entry_of(Weighty)

@@ -1,0 +1,290 @@
+"""Lanes in processes and on threads: the same bytes, deaths that cost a row at most, limits, pause and abort."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import henad_web as hw
+from tests.native import lane_models
+from tests.native.lane_models import FATES, end_process, fork, hang, leak_until_killed, nothing, segfault
+from tests.shared.toy_models import Toy, entry_of, toy_spec
+
+PATIENCE_S = 60.0
+ROOT = Path(__file__).parents[2]
+
+
+def files(entry: hw.ModelEntry, spec: hw.SweepSpec, **options: Any) -> dict[str, bytes]:
+    record = hw.run_spec(entry, spec, options=hw.SweepRunOptions(**options))
+    assert record.files is not None
+    return hw.masked(record.files)
+
+
+def epidemic(replicates: int = 4, **settings: Any) -> tuple[hw.ModelEntry, hw.SweepSpec]:
+    factor = hw.FactorSpec(param="infection_rate", levels=hw.ValueLevels(values=(0.1, 0.3, 0.5)))
+    spec = hw.SweepSpec(
+        model="sir",
+        fixed=(("grid_width", 16), ("grid_height", 16)),
+        run=hw.RunSettings(steps=12, replicates=replicates, **settings),
+        measure=hw.MeasureSettings(stats_every=2),
+        blocks=(hw.BlockSpec(factors=(factor,)),),
+    )
+    return hw.example_models()["sir"], spec
+
+
+def lane_processes() -> set[int]:
+    """Return the processes that this one has started and that are no zombies."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == os.getpid() and state != "Z":
+                found.add(int(stat.parent.name))
+    return found
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize(
+    ("order", "lanes"),
+    [
+        ("depth", [(1, "process"), (3, "thread"), (8, "process")]),
+        ("breadth", [(2, "thread"), (2, "process"), (3, "process")]),
+    ],
+)
+def test_lanes_of_any_kind_and_number_leave_the_same_bytes(order: str, lanes: list[tuple[int, str]]) -> None:
+    entry, spec = epidemic(order=order)
+    alone = files(entry, spec, lanes="in_caller")
+    for count, kind in lanes:
+        assert files(entry, spec, concurrency=count, lanes=kind) == alone, (count, kind)
+    assert lane_processes() == set()
+
+
+def test_a_resume_may_change_the_lanes(tmp_path: Path) -> None:
+    entry, spec = epidemic(replicates=20)
+    undisturbed = files(entry, spec, lanes="in_caller")
+    lanes: Iterator[dict[str, Any]] = iter(
+        [{"lanes": "process", "concurrency": 2}, {"lanes": "thread", "concurrency": 3}]
+    )
+    with hw.SweepRun.start(
+        entry, spec, output=hw.DirectoryOutput(tmp_path / "out"), options=hw.SweepRunOptions(**next(lanes))
+    ) as run:
+        until(lambda: run.progress().runs_done > 5)
+    hw.resume_sweep(entry, tmp_path / "out", options=hw.SweepRunOptions(**next(lanes)))
+    written = {name: (tmp_path / "out" / name).read_bytes() for name in undisturbed}
+    assert hw.masked(written) == undisturbed
+
+
+def test_a_model_that_ends_its_process_is_a_row_and_the_sweep_goes_on() -> None:
+    spec = toy_spec(*(FATES.index(fate) for fate in (nothing, segfault, end_process, fork, leak_until_killed)))
+    record = hw.run_spec(lane_models.fated, spec, options=hw.SweepRunOptions(concurrency=2, lanes="process"))
+    assert record.files is not None
+    rows = hw.ResultSet.from_files(record.files, models={"toy": lane_models.fated}).runs
+    statuses = [(str(status), int(ticks)) for status, ticks in zip(rows["status"], rows["ticks"], strict=True)]
+    fine, failed = ("ok", 10), ("panicked", 0)
+    assert statuses == [fine, fine, failed, failed, failed, failed, fine, fine, failed, failed]
+    notes = [str(note) for note in rows["note"]]
+    assert "killed by SIGSEGV" in notes[2]
+    assert "ended with exit code 3" in notes[4]
+    assert "killed by SIGKILL, as when memory runs out" in notes[8]
+    (notice,) = [str(warning) for warning in record.report.warnings]
+    assert notice.startswith("a lane was ")
+
+
+def test_what_asks_a_group_of_processes_to_end_is_left_to_the_sweep() -> None:
+    spec = toy_spec(FATES.index(lane_models.ask_to_end))
+    record = hw.run_spec(lane_models.fated, spec, options=hw.SweepRunOptions(concurrency=2, lanes="process"))
+    assert record.report.counts.ok == 2
+    assert record.report.warnings == ()
+
+
+def test_a_run_that_does_not_return_from_a_step_is_timed_out() -> None:
+    spec = toy_spec(0, FATES.index(hang), 0)
+    spec = hw.SweepSpec(
+        model="toy",
+        run=hw.RunSettings(steps=10, timeout_s=0.2),
+        measure=spec.measure,
+        blocks=spec.blocks,
+    )
+    record = hw.run_spec(lane_models.fated, spec, options=hw.SweepRunOptions(concurrency=2, lanes="process"))
+    assert record.files is not None
+    rows = hw.ResultSet.from_files(record.files, models={"toy": lane_models.fated}).runs
+    assert [str(status) for status in rows["status"]] == ["ok", "timed_out", "ok"]
+    assert int(rows["ticks"][1]) == 0
+    assert str(rows["note"][1]) == "timed out after 0.2 s, in a step that did not end; its lane was ended"
+
+
+def start(entry: hw.ModelEntry, spec: hw.SweepSpec, **options: Any) -> hw.SweepRun:
+    return hw.SweepRun.start(entry, spec, options=hw.SweepRunOptions(lanes="process", concurrency=2, **options))
+
+
+def test_a_pause_holds_every_lane_and_keeps_what_they_have_reached() -> None:
+    with start(lane_models.slow, toy_spec(2, 2, steps=100_000)) as run:
+        until(lambda: len(ticks(run)) == 2 and min(ticks(run)) > 0)
+        run.pause()
+        until(lambda: run.is_held)
+        held = ticks(run)
+        view = run.view()
+        assert view is not None
+        assert view.tick == held[0]
+        time.sleep(0.15)
+        assert ticks(run) == held
+        run.resume()
+        until(lambda: min(ticks(run)) > max(held))
+
+
+def ticks(run: hw.SweepRun) -> list[int]:
+    return [active.tick for active in run.progress().active_runs]
+
+
+def test_an_abort_waits_for_no_step_of_a_heavy_run_after_light_ones() -> None:
+    run = start(lane_models.weighty, toy_spec(1, 1, 1, 0, 0, steps=100_000))
+    until(lambda: run.progress().runs_done >= 2)
+    asked = time.monotonic()
+    run.close()
+    assert time.monotonic() - asked < 0.9, "one step of the heavy run takes a second"
+    assert lane_processes() == set()
+
+
+def test_killed_lanes_lose_nothing() -> None:
+    entry, spec = epidemic(replicates=60)
+    undisturbed = files(entry, spec, lanes="in_caller")
+    with start(entry, spec) as run:
+        for done in (0, 20, 40):
+            until_done(run, done)
+            os.kill(min(lane_processes()), signal.SIGKILL)
+        files_of = finished(run).files
+    assert files_of is not None
+    assert hw.masked(files_of) == undisturbed
+
+
+def until_done(run: hw.SweepRun, count: int) -> None:
+    """Wait until more than `count` runs are written and two lanes are there."""
+    until(lambda: run.progress().runs_done > count and len(lane_processes()) == 2)
+
+
+def finished(run: hw.SweepRun) -> hw.SweepRecord:
+    events: list[hw.SweepEvent] = []
+
+    def is_over() -> bool:
+        events.extend(iter(run.try_recv, None))
+        return run.is_ended
+
+    until(is_over)
+    assert isinstance(events[-1], hw.Finished), events[-1]
+    return events[-1].record
+
+
+def test_a_model_that_cannot_be_sent_runs_in_the_caller_and_says_why() -> None:
+    class Local(Toy):
+        """A model whose class holds what no process can be sent."""
+
+        held = threading.Lock()
+
+    record = hw.run_spec(entry_of(Local), toy_spec(1), options=hw.SweepRunOptions(lanes="process", concurrency=2))
+    assert record.report.counts.ok == 2
+    (notice,) = [str(warning) for warning in record.report.warnings]
+    assert notice.startswith("there is one lane, in the caller: model 'toy' cannot be pickled: ")
+
+
+def test_a_model_of_a_function_is_sent_as_a_whole() -> None:
+    class Local(Toy):
+        def before_step(self) -> None:
+            if self.value == 0:
+                raise LookupError("no such cell")
+
+    spec = toy_spec(0, 1)
+    assert files(entry_of(Local), spec, concurrency=2, lanes="process") == files(
+        entry_of(Local), spec, lanes="in_caller"
+    )
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import henad_web as hw
+
+print("imported", flush=True)
+
+class Fails:
+    heap_bytes, parallel_jobs, population, grid = 8, None, 1, None
+    def __init__(self, params, seed):
+        self.tick = 0
+    def step(self, n=1):
+        for _ in range(n):
+            Path(sys.argv[1], "missing").read_text() if self.tick == 2 else None
+            self.tick += 1
+    def stats(self):
+        return {"Ticks": float(self.tick)}
+    def act(self, action_id):
+        return False
+    def set_param(self, id, value):
+        return False
+
+entry = hw.ModelEntry(
+    id="fails", name="Fails", description="Fails.", params=(), actions=(),
+    stats=(hw.Stat("Ticks", (0, 0, 0, 255)),),
+    metadata=hw.ModelMetadata(backend=hw.Backend.CPU, palette=((0, 0, 0),), topology=hw.Topology.AGENTS),
+    factory=Fails,
+)
+spec = hw.SweepSpec(model="fails", run=hw.RunSettings(steps=4, replicates=3))
+for lanes in ("in_caller", "process"):
+    record = hw.run_spec(entry, spec, options=hw.SweepRunOptions(concurrency=2, lanes=lanes))
+    print(hw.masked(record.files)["runs.csv"].decode().splitlines()[1], record.report.warnings, flush=True)
+"""
+
+
+def test_a_script_without_a_guard_runs_as_it_stands_and_tells_the_same_places(tmp_path: Path) -> None:
+    script = tmp_path / "study.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.stderr == ""
+    imported, alone, spread = done.stdout.splitlines()
+    assert imported == "imported", "no lane imports the program"
+    assert "FileNotFoundError at study.py:14" in alone
+    assert spread == alone
+
+
+ENDLESS = """
+import henad_web as hw
+from tests.native import lane_models
+from tests.shared.toy_models import toy_spec
+print(flush=True)
+hw.run_spec(lane_models.{model}, toy_spec({value}, steps=100_000),
+            options=hw.SweepRunOptions(concurrency=2, lanes="process"))
+"""
+
+
+@pytest.mark.parametrize(("model", "value"), [("slow", 1), ("weighty", 0)])
+def test_lanes_die_with_a_sweep_that_is_killed(model: str, value: int) -> None:
+    sweep = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS.format(model=model, value=value)], cwd=ROOT, stdout=subprocess.PIPE
+    )
+
+    def lanes() -> list[int]:
+        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(sweep.pid)], capture_output=True, text=True)
+        return [int(pid) for pid in listed.stdout.split()]
+
+    try:
+        until(lambda: len(lanes()) == 2)
+        time.sleep(0.3)
+        there = lanes()
+    finally:
+        sweep.kill()
+        sweep.communicate()
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in there))

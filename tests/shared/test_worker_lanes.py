@@ -1,0 +1,382 @@
+"""Lanes that work elsewhere: bundles, deaths, limits and commands, with workers that a test plays."""
+
+from __future__ import annotations
+
+import pytest
+
+import henad_web as hw
+from henad_web.explore.measure import MeasurePlan
+from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
+from henad_web.run.control import IDLE, After
+from henad_web.run.lane_messages import (
+    GAUGE_BYTES,
+    Bundle,
+    EntryRefused,
+    Gauge,
+    Hear,
+    LaneOrder,
+    Obeyed,
+    OutcomesSent,
+    RunShown,
+    RunsReturned,
+    WorkerDied,
+    WorkerOrder,
+    WorkerReady,
+)
+from henad_web.run.lanes import (
+    CommandAcknowledged,
+    InProcessLane,
+    LaneCommand,
+    LaneNotice,
+    LaneReport,
+    RunAdvanced,
+    RunEnded,
+    RunLost,
+    RunStarted,
+    RunView,
+)
+from henad_web.run.requests import RunRequest
+from henad_web.run.worker_lanes import BUNDLE_S, KILL_GRACE_S, LOOK_S, MAX_BUNDLE, LanesLostError, WorkerLanes
+from tests.shared.hosts import ManualClock
+from tests.shared.toy_models import Toy, entry_of
+
+
+class PlayedWorker:
+    """A worker that does what a test says."""
+
+    def __init__(self, hear: Hear) -> None:
+        self.hear, self.gauge = hear, Gauge(bytearray(GAUGE_BYTES))
+        self.orders: list[LaneOrder | LaneCommand] = []
+        self.is_killed = False
+
+    def send(self, order: LaneOrder | LaneCommand) -> None:
+        self.orders.append(order)
+
+    def kill(self) -> bool:
+        self.is_killed = True
+        return True
+
+    @property
+    def bundles(self) -> list[list[int]]:
+        """Ids of the runs of each bundle it was sent."""
+        orders = [order for order in self.orders if isinstance(order, Bundle)]
+        return [[request.run.run_id for request in order.requests] for order in orders]
+
+
+class Stage:
+    """Lanes over workers that a test plays, and runs for them."""
+
+    def __init__(self, clock: ManualClock, count: int = 2, runs: int = 400, timeout_s: float | None = None) -> None:
+        entry = entry_of(Toy)
+        spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4, replicates=runs, timeout_s=timeout_s))
+        self.clock, self.plan = clock, spec.plan(entry.schema())
+        self.measure = MeasurePlan.bind(self.plan, ("Ticks",))
+        self.workers: list[PlayedWorker] = []
+        self.notified = self.next_run = 0
+        self.closed: list[float] = []
+        self.lanes = WorkerLanes(
+            self._start,
+            count,
+            measure=self.measure,
+            clock=clock,
+            notify=self._notify,
+            close=self.closed.append,
+            stand_in=lambda: InProcessLane(entry, self.measure, slice_target_s=1.0, clock=clock),
+        )
+
+    def _start(self, hear: Hear) -> PlayedWorker:
+        self.workers.append(PlayedWorker(hear))
+        return self.workers[-1]
+
+    def _notify(self) -> None:
+        self.notified += 1
+
+    def poll(self) -> list[LaneReport]:
+        """Hand runs in and poll, as a sweep does, until there is nothing to report."""
+        reports: list[LaneReport] = []
+        while True:
+            while self.next_run < self.plan.run_count and self.lanes.submit(self.request(self.next_run)):
+                self.next_run += 1
+            came = self.lanes.poll()
+            if not came:
+                return reports
+            reports += came
+
+    def request(self, run_id: int) -> RunRequest:
+        return RunRequest.of(self.plan, self.plan.run(run_id))
+
+    def ready(self) -> list[LaneReport]:
+        for worker in self.workers:
+            worker.hear(WorkerReady())
+        return self.poll()
+
+    def outcome(self, run_id: int, wall_ms: float) -> RunOutcome:
+        reducers, series = self.measure.sampler().finish()
+        run = self.plan.run(run_id)
+        return RunOutcome(
+            run=run,
+            config=self.request(run_id).config,
+            run_key=self.plan.run_key(run),
+            status=RunStatus.OK,
+            stop_reason=StopReason.STEPS,
+            ticks=4,
+            population=8,
+            build_ms=0.0,
+            wall_ms=wall_ms,
+            reducers=reducers,
+            series=series,
+        )
+
+    def end(self, worker: PlayedWorker, *run_ids: int, wall_ms: float = 1.0) -> list[LaneReport]:
+        """Have `worker` end runs."""
+        outcomes = tuple(self.outcome(run_id, wall_ms) for run_id in run_ids)
+        self.last = outcomes[-1]
+        worker.hear(OutcomesSent(outcomes))
+        return self.poll()
+
+    def die(self, worker: PlayedWorker, run_id: int | None, cause: str = "killed by SIGSEGV") -> list[LaneReport]:
+        """Have `worker` die at `run_id`."""
+        if run_id is not None:
+            worker.gauge.begin(run_id)
+        worker.hear(WorkerDied(cause))
+        return self.poll()
+
+
+def ended(reports: list[LaneReport]) -> list[int]:
+    return [report.outcome.run.run_id for report in reports if isinstance(report, RunEnded)]
+
+
+def test_each_lane_gets_one_run_until_its_pace_is_known(clock: ManualClock) -> None:
+    stage = Stage(clock)
+    assert stage.poll() == [], "no worker is ready"
+    assert stage.lanes.when_quiet() == IDLE
+    assert stage.ready() == [RunStarted(stage.plan.run(0)), RunStarted(stage.plan.run(1))]
+    assert [worker.bundles for worker in stage.workers] == [[[0]], [[1]]]
+    assert stage.notified == 2
+    assert stage.lanes.when_quiet() == After(LOOK_S), "ticks and limits are to be looked at"
+
+
+def test_short_runs_travel_in_bundles_that_last_a_slice_and_long_ones_alone(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1, runs=1000)
+    stage.ready()
+    (worker,) = stage.workers
+    held = [0]
+    for _ in range(8):
+        assert ended(stage.end(worker, *held, wall_ms=0.01)) == held
+        held = list(range(held[-1] + 1, stage.next_run))
+    assert len(held) == 2 * MAX_BUNDLE, "one bundle waits while another is worked at"
+    assert stage.next_run < stage.plan.run_count
+    stage.end(worker, *held, wall_ms=BUNDLE_S * 1000.0)
+    held = list(range(held[-1] + 1, stage.next_run))
+    assert len(held) == 2, "one runs, one waits"
+    assert ended(stage.end(worker, *held, wall_ms=0.01)) == held
+    assert stage.next_run - held[-1] - 1 == 4, "and back by doubling"
+
+
+def test_a_bundle_is_an_even_share_of_what_there_is(clock: ManualClock) -> None:
+    stage = Stage(clock, runs=8)
+    stage.ready()
+    first, second = stage.workers
+    first.hear(OutcomesSent((stage.outcome(0, 1.0),)))
+    stage.end(second, 1)
+    assert (first.bundles[1:], second.bundles[1:]) == ([[2, 3, 4]], [[5, 6, 7]])
+
+
+def test_a_lane_with_nothing_to_do_gets_runs_that_another_one_has_not_begun(clock: ManualClock) -> None:
+    stage = Stage(clock, count=2, runs=4)
+    first, second = stage.workers
+    first.hear(WorkerReady())
+    stage.poll()
+    stage.end(first, 0)
+    assert [run_id for bundle in first.bundles for run_id in bundle] == [0, 1, 2, 3]
+    first.gauge.begin(1)
+    second.hear(WorkerReady())
+    stage.poll()
+    assert first.orders[-1] is WorkerOrder.GIVE_BACK
+    first.hear(RunsReturned((3, 2)))
+    stage.poll()
+    assert second.bundles == [[2]], "in the order of the plan"
+    assert first.bundles[-1] == [3]
+    assert ended(stage.end(second, 2)) == [2]
+
+
+def test_a_lane_that_has_nothing_to_give_back_is_asked_once(clock: ManualClock) -> None:
+    stage = Stage(clock, count=2, runs=3)
+    first, second = stage.workers
+    first.hear(WorkerReady())
+    stage.poll()
+    stage.end(first, 0)
+    second.hear(WorkerReady())
+    for _ in range(3):
+        stage.poll()
+        first.hear(RunsReturned(()))
+    assert first.orders.count(WorkerOrder.GIVE_BACK) == 1
+
+
+def test_ticks_are_read_off_the_gauge_of_the_run_that_is_told(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    stage.ready()
+    (worker,) = stage.workers
+    worker.gauge.begin(0)
+    assert stage.poll() == []
+    worker.gauge.tick = 3
+    assert stage.poll() == [RunAdvanced(0, 3, 0.0)]
+    worker.gauge.begin(1)
+    worker.gauge.tick = 2
+    assert stage.poll() == [], "run 0 has ended there, but its outcome is still to come"
+    assert stage.end(worker, 0) == [RunEnded(stage.last), RunStarted(stage.plan.run(1)), RunAdvanced(1, 2, 0.0)]
+
+
+def test_a_run_whose_lane_dies_is_done_once_more_before_all_others(clock: ManualClock) -> None:
+    stage = Stage(clock)
+    stage.ready()
+    reports = stage.die(stage.workers[0], 0)
+    assert [type(report) for report in reports] == [LaneNotice, RunLost]
+    assert str(reports[0]) == "a lane was killed by SIGSEGV while it was at run 0, which is done once more"
+    assert len(stage.workers) == 3, "another worker takes the place"
+    stage.workers[2].hear(WorkerReady())
+    assert stage.poll() == [RunStarted(stage.plan.run(0))]
+    assert ended(stage.end(stage.workers[2], 0)) == [0]
+
+
+def test_a_run_at_which_two_lanes_died_is_a_row_without_series(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    stage.ready()
+    stage.die(stage.workers[0], 0)
+    stage.ready()
+    reports = stage.die(stage.workers[1], 0, "ended with exit code 3")
+    (report,) = (report for report in reports if isinstance(report, RunEnded))
+    outcome = report.outcome
+    assert (outcome.status, outcome.stop_reason, outcome.ticks) == (RunStatus.PANICKED, StopReason.FAULT, 0)
+    assert (len(outcome.series), set(outcome.reducers.values())) == (0, {None})
+    assert outcome.note == "its lane was ended with exit code 3, and so was the one that did it once more"
+    assert not any(isinstance(report, LaneNotice) for report in reports), "deaths are told once"
+
+
+def test_runs_that_a_dead_lane_had_not_begun_are_not_blamed(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    stage.ready()
+    stage.end(stage.workers[0], 0)
+    held = [run_id for bundle in stage.workers[0].bundles[1:] for run_id in bundle]
+    assert len(held) > 2
+    reports = stage.die(stage.workers[0], held[1])
+    assert [report.run_id for report in reports if isinstance(report, RunLost)] == [held[0]], "the one that was told"
+    stage.ready()
+    assert stage.workers[1].bundles == [held[:1]]
+    assert ended(stage.die(stage.workers[1], held[0])) == [], "the first death at this run"
+    stage.ready()
+    assert ended(stage.die(stage.workers[2], held[0])) == [held[0]]
+
+
+def test_lanes_that_die_before_they_begin_a_run_end_the_sweep_in_words(clock: ManualClock) -> None:
+    stage = Stage(clock, count=2)
+    for number in range(7):
+        stage.die(stage.workers[number], None)
+    with pytest.raises(LanesLostError, match="every lane died before it could begin a run, 8 in a row, the last one"):
+        stage.die(stage.workers[7], None)
+
+
+def test_a_run_that_ends_forgives_the_deaths_before(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    for round_of_deaths in range(3):
+        for _ in range(3):
+            stage.die(stage.workers[-1], None)
+        stage.workers[-1].hear(WorkerReady())
+        stage.poll()
+        assert ended(stage.end(stage.workers[-1], round_of_deaths)) == [round_of_deaths]
+
+
+def test_a_run_that_does_not_come_back_from_a_step_is_ended_with_its_lane(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1, timeout_s=2.5)
+    stage.ready()
+    (worker,) = stage.workers
+    worker.gauge.begin(0)
+    worker.gauge.due_s = clock.now
+    clock.advance(KILL_GRACE_S * 0.99)
+    stage.poll()
+    assert not worker.is_killed
+    clock.advance(KILL_GRACE_S * 0.02)
+    stage.poll()
+    assert worker.is_killed
+    (report,) = (report for report in stage.die(worker, 0) if isinstance(report, RunEnded))
+    outcome = report.outcome
+    assert (outcome.status, outcome.stop_reason, outcome.ticks) == (RunStatus.TIMED_OUT, StopReason.TIMEOUT, 0)
+    assert (len(outcome.series), outcome.note) == (
+        0,
+        "timed out after 2.5 s, in a step that did not end; its lane was ended",
+    )
+    assert len(stage.workers) == 2
+
+
+def test_a_pause_hands_nothing_out_and_is_answered_once_when_the_last_lane_obeys(clock: ManualClock) -> None:
+    stage = Stage(clock, count=3)
+    for worker in stage.workers[:2]:
+        worker.hear(WorkerReady())
+    stage.poll()
+    stage.lanes.command(LaneCommand.PAUSE)
+    first, second, late = stage.workers
+    assert (first.orders[-1], second.orders[-1], late.orders) == (LaneCommand.PAUSE, LaneCommand.PAUSE, [])
+    first.hear(Obeyed(LaneCommand.PAUSE))
+    late.hear(WorkerReady())
+    assert stage.poll() == []
+    assert late.orders == [LaneCommand.PAUSE], "one that comes up meanwhile waits, too"
+    second.hear(Obeyed(LaneCommand.PAUSE))
+    assert stage.poll() == [CommandAcknowledged(LaneCommand.PAUSE)]
+    assert stage.lanes.when_quiet() == IDLE
+    stage.end(first, 0)
+    assert first.bundles == [[0]], "nothing is handed out"
+    stage.lanes.command(LaneCommand.RESUME)
+    stage.poll()
+    assert first.bundles[1:] != []
+
+
+def test_a_lane_that_dies_keeps_no_pause_waiting(clock: ManualClock) -> None:
+    stage = Stage(clock)
+    stage.ready()
+    stage.lanes.command(LaneCommand.PAUSE)
+    stage.workers[0].hear(Obeyed(LaneCommand.PAUSE))
+    reports = stage.die(stage.workers[1], 1)
+    assert CommandAcknowledged(LaneCommand.PAUSE) in reports
+
+
+def test_an_abort_drops_every_run_and_leaves_little_time(clock: ManualClock) -> None:
+    stage = Stage(clock)
+    stage.ready()
+    stage.lanes.command(LaneCommand.ABORT)
+    assert ended(stage.end(stage.workers[0], 0)) == []
+    stage.die(stage.workers[1], 1)
+    assert len(stage.workers) == 2, "nobody is started any more"
+    stage.lanes.close()
+    (patience_s,) = stage.closed
+    assert patience_s < 0.1
+
+
+def test_workers_that_cannot_load_the_model_leave_the_runs_to_the_caller(clock: ManualClock) -> None:
+    stage = Stage(clock, runs=3)
+    first, second = stage.workers
+    first.hear(WorkerReady())
+    stage.poll()
+    second.hear(EntryRefused("it holds a lock"))
+    first.hear(EntryRefused("it holds a lock"))
+    reports = stage.poll()
+    notices = [str(report) for report in reports if isinstance(report, LaneNotice)]
+    assert notices == ["there is one lane, in the caller: it holds a lock"]
+    assert RunLost(0) in reports
+    assert ended(reports) == [0, 1, 2]
+
+
+def test_a_view_is_what_the_worker_of_the_first_run_showed_last(clock: ManualClock) -> None:
+    stage = Stage(clock)
+    assert stage.lanes.view() is None
+    stage.ready()
+    assert stage.lanes.view() is None
+    assert stage.lanes.view() is None
+    first, second = stage.workers
+    assert (first.orders[-1], second.orders.count(WorkerOrder.SHOW)) == (WorkerOrder.SHOW, 0)
+    assert first.orders.count(WorkerOrder.SHOW) == 1, "it is asked again once it has answered"
+    shown = RunView(0, 3, None, ())
+    first.hear(RunShown(shown))
+    stage.poll()
+    assert stage.lanes.view() is shown
+    stage.end(first, 0)
+    assert stage.lanes.view() is None, "that run has ended"
