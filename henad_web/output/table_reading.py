@@ -219,15 +219,13 @@ class SeriesReader:
 
     def _parsed(self, records: Sequence[TableRecord], header: Sequence[str]) -> SeriesRows:
         self.is_canonical = self.is_canonical and all(record.is_canonical for record in records)
-        lines = []
+        rows = []
         for record in records:
             fields = record.fields
             check_width(record, fields, len(header))
             _check_fields(record.number, fields, header)
-            lines.append(",".join(fields))
-        rows = _plain_rows("\n".join((*lines, "")).encode(), header, 0, records[0].number)
-        starts, ends = ([record.start for record in records], [record.end for record in records])
-        return SeriesRows(rows.run_ids, rows.ticks, np.array(starts, np.int64), np.array(ends, np.int64))
+            rows.append((*map(int, fields[: len(SERIES_LEADING)]), record.start, record.end))
+        return SeriesRows(*np.array(rows, np.int64).T)
 
 
 def series_numbers(data: bytes, header: Sequence[str], number: int) -> tuple[Int64s, NDArray[np.float64]]:

@@ -12,7 +12,6 @@ import numpy as np
 from henad_web.errors import ModelMismatchError
 from henad_web.explore.hashes import run_keys
 from henad_web.explore.shards import Shard
-from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, RUNS, SERIES
 from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, read_indexes
@@ -21,7 +20,6 @@ from henad_web.resume.errors import ResumeError, ResumeReason
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
-    from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import Ints
@@ -34,7 +32,6 @@ __all__ = [
     "planned_ids",
     "read_manifest",
     "recorded_shard",
-    "recorded_spec",
 ]
 
 
@@ -54,20 +51,13 @@ def read_manifest(reader: ResultsReader) -> Manifest:
     return manifest
 
 
-def recorded_spec(manifest: Manifest, entry: ModelEntry, path: str) -> SweepSpec:
-    """Return the spec that `manifest` records, once it is clear that `entry` is the model it was made for.
+def check_model(manifest: Manifest, entry: ModelEntry, path: str) -> None:
+    """Make sure that `manifest` is of the model `entry` as it is now.
 
     Raises:
         ModelMismatchError: The results are of another model.
         ResumeError: The model has changed since.
-        SpecError: The recorded spec cannot be read.
     """
-    check_model(manifest, entry, path)
-    return parse_spec_document(manifest.spec)
-
-
-def check_model(manifest: Manifest, entry: ModelEntry, path: str) -> None:
-    """Make sure that `manifest` is of the model `entry` as it is now; raises as `recorded_spec` does."""
     if manifest.model.id != entry.id:
         raise ModelMismatchError(manifest.model.id, entry.id)
     current = entry.schema().schema_hash

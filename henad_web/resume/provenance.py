@@ -122,13 +122,11 @@ def merge_warnings(
 
     One warning a role and one for the platforms at most, comparing the first shard with the first that differs.
     """
-    if not shards:
-        return ()
     wrote = [_that_wrote(manifest.sessions, manifest.status) for manifest, _ in shards]
     sessions = [session for group in wrote for session in group]
     warnings: list[ProvenanceWarning] = []
     for role in BuildRole:
-        other = next((session for session in sessions if not _same(role, sessions[0], session)), None)
+        other = next((session for session in sessions[1:] if not _same(role, sessions[0], session)), None)
         if other is not None:
             texts = _build_texts(role, sessions[0], other)
             warnings.append(BuildChanged(role, *texts, between_shards=True))

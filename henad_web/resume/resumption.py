@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from henad_web.errors import ModelMismatchError
 from henad_web.explore.plan import Plan
 from henad_web.explore.shards import WHOLE
+from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.build import BuildRecord, files_of_source, model_source
 from henad_web.output.manifest import Manifest, RunSpan, SessionRecord, SpanBuilder, ids_in
-from henad_web.resume.checks import check_model, read_manifest, recorded_shard, recorded_spec
+from henad_web.resume.checks import check_model, read_manifest, recorded_shard
 from henad_web.resume.kept_runs import KeptRuns, resumed_runs
 
 if TYPE_CHECKING:
@@ -60,12 +61,12 @@ def resumption_of(
         OutputError: A table is damaged.
         ManifestError: The manifest cannot be read.
     """
-    path, manifest = str(reader.path), read_manifest(reader)
+    manifest = read_manifest(reader)
     shard, source = options.shard, options.spec_source
+    check_model(manifest, entry, str(reader.path))
     if spec is None:
-        spec = recorded_spec(manifest, entry, path)
+        spec = parse_spec_document(manifest.spec)
         shard, source = shard or recorded_shard(manifest), source or manifest.spec_source
-    check_model(manifest, entry, path)
     if spec.model != entry.id:
         raise ModelMismatchError(spec.model, entry.id)
     shard = shard or WHOLE

@@ -16,6 +16,7 @@ import pytest
 import henad_web as hw
 from henad_web.explore.plan import Plan
 from henad_web.model.params import ParamValue
+from henad_web.output import writer
 from henad_web.output.store import MemoryStore
 from henad_web.output.summary import PIECE_CELLS, summary_table
 from henad_web.run.control import IDLE, NOW
@@ -339,6 +340,21 @@ def test_rows_are_brought_into_plan_order_some_at_a_time(clock: ManualClock) -> 
     assert ids == [b"%d" % run_id for run_id in range(1200)]
     series = [line.split(b",")[0] for line in store.read("series.csv").splitlines()[1:]]
     assert series == ids
+
+
+def test_the_share_that_is_copied_never_passes_1_where_rows_get_longer_ids(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_PIECE_BYTES", 1)
+    entry, host = entry_of(Toy), Host(PumpedTarget(clock, clock))
+    files = host.files(entry, many(9))
+    run = hw.SweepRun.resume_files(entry, files, spec=many(9, replicates=1000), target=host.target)
+    shares = []
+    while run.progress().phase is hw.SweepPhase.PLANNING:
+        run.update(0.1, budget_s=0.0)
+        shares.append(run.progress().fraction or 0.0)
+    run.abort()
+    assert max(shares) == 1.0
 
 
 def test_rows_that_get_other_ids_are_copied_some_at_a_time(clock: ManualClock) -> None:

@@ -119,6 +119,18 @@ def test_a_last_run_that_failed_in_its_last_sample_is_whole_once_the_sweep_has_e
 def test_rows_of_a_run_in_two_places_are_no_whole_series() -> None:
     apart = rows_of(0, FULL[:2]) + rows_of(1, FULL) + rows_of(0, FULL[2:]) + rows_of(2, FULL) + rows_of(3, FULL)
     assert whole(apart) == [False, True, True, True]
+    twice = b"".join(rows_of(run_id, FULL) for run_id in (0, 1, 0, 2, 3))
+    assert whole(twice) == [False, True, True, True]
+
+
+def test_a_run_without_rows_has_none_of_its_neighbours_and_leaves_the_order_as_it_is() -> None:
+    statuses = (RunStatus.OK, RunStatus.REFUSED, RunStatus.OK, RunStatus.REFUSED)
+    runs, found = indexes(rows_of(0, FULL) + rows_of(2, FULL), statuses=statuses, ticks=0)
+    are_whole, group = whole_series(runs, found, CADENCE, is_ended=True)
+    assert (are_whole.tolist(), group.tolist()) == ([True] * 4, [0, -1, 1, -1])
+    every = np.arange(4)
+    assert rows_at(runs, found, group, every, every).is_in_order
+    assert not rows_at(runs, found, group, every, every[::-1]).is_in_order
 
 
 def test_only_the_end_of_the_file_is_held_against_a_failed_run() -> None:
@@ -143,6 +155,7 @@ def test_only_the_end_of_the_file_is_held_against_a_failed_run() -> None:
         (RunStatus.REFUSED, "", 0, ()),
         (RunStatus.REFUSED, "", 10, (0, 5, 10)),
         (RunStatus.SHAPE_ERROR, "", 10, (0, 5)),
+        (RunStatus.SHAPE_ERROR, "", 0, ()),
         (RunStatus.PANICKED, "", 7, (0, 5)),
         (RunStatus.PANICKED, "", 0, (0,)),
     ],

@@ -79,6 +79,10 @@ def test_a_column_has_the_texts_of_its_numbers(numbers: list[float]) -> None:
         )
 
 
+def test_a_long_column_of_fractions_keeps_them() -> None:
+    assert column_texts(np.tile([0.5, -2.25], 20)) == ["0.5", "-2.25"] * 20
+
+
 def test_a_column_of_counts_next_to_the_limit_stays_exact() -> None:
     counts = np.array([999999999999999.0, -999999999999999.0, 2.0**31, -0.0])
     assert column_texts(np.tile(counts, 20)) == ["999999999999999", "-999999999999999", "2147483648", "0"] * 20

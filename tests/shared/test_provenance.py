@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from henad_web.output.build import BuildRecord, this_build
 from henad_web.output.manifest import (
+    Manifest,
     ManifestStatus,
     RunSpan,
     RuntimeRecord,
@@ -20,9 +22,11 @@ from henad_web.resume.provenance import (
     BuildChanged,
     PlatformChanged,
     build_warnings,
+    merge_warnings,
     rows_by_platform,
     same_build,
 )
+from tests.shared.reference_folder import reference_files
 
 CLEAN = BuildRecord(name="henad-web", version="1", commit="a" * 40, dirty=False, source_hash="1" * 16)
 
@@ -34,6 +38,11 @@ def changed(**fields: Any) -> BuildRecord:
 
 def runtime(os: str = "linux", **fields: Any) -> RuntimeRecord:
     return RuntimeRecord(os=os, arch="x86_64", logical_cpus=2, worker_threads=1, **fields)
+
+
+def manifest_of(sessions: tuple[SessionRecord, ...]) -> Manifest:
+    manifest = Manifest.read(reference_files()["manifest.json"])
+    return msgspec.structs.replace(manifest, sessions=sessions, status=ManifestStatus.COMPLETE)
 
 
 def session(*, ran: int = 1, **fields: Any) -> SessionRecord:
@@ -165,6 +174,49 @@ def test_rows_that_no_session_claims_are_those_of_the_killed_ones() -> None:
         "windows x86_64 (no Python)": "0-1",
         "linux x86_64 (no Python)": "2-3",
     }
+
+
+def merged(*shards: tuple[SessionRecord, ...], portable: bool = True) -> list[str]:
+    """Return what a merge of shards that `shards` wrote, each with the run of its number, warns of."""
+    given = [(manifest_of(sessions), [run_id]) for run_id, sessions in enumerate(shards)]
+    return [str(warning) for warning in merge_warnings(given, portable=portable)]
+
+
+def test_shards_of_one_build_on_one_platform_merge_without_a_word() -> None:
+    assert merged((session(),), (session(), session()), ()) == []
+    idle = session(ran=0, engine=changed(version="0.9"))
+    assert merged((session(),), (session(), idle)) == [], "what wrote nothing does not count"
+
+
+def test_shards_of_other_builds_are_told_once_a_role_against_the_first() -> None:
+    first, second = session(model_source="ants.py 11"), session(engine=changed(version="2"), model_source="ants.py 22")
+    third = session(engine=BuildRecord(name="henad-web", version="3"), model_source="ants.py 33")
+    assert merged((first,), (first, second), (third,)) == [
+        "other shards come from another build of the engine: henad-web 1 (commit aaaaaaaaaaaa, sources "
+        "1111111111111111), now henad-web 2 (commit aaaaaaaaaaaa, sources 1111111111111111)",
+        "other shards come from another build of the model: ants.py 11, now ants.py 22",
+    ]
+    of_package = session(model_source=changed(name="ants"))
+    assert merged((of_package,), (first,)) == [
+        "other shards come from another build of the model: "
+        "ants 1 (commit aaaaaaaaaaaa, sources 1111111111111111), now ants.py 11"
+    ]
+    unknown = session(engine=None)
+    assert merged((unknown,)) == [], "there is no other"
+    assert merged((unknown,), (third,)) == [
+        "other shards come from another build of the engine: an unidentified build, now henad-web 3 (unidentified)"
+    ]
+
+
+def test_shards_of_other_platforms_are_told_with_the_rows_of_each_unless_the_model_is_portable() -> None:
+    here, there, unknown = session(), session(runtime=runtime("windows")), session(runtime=None)
+    differ = "earlier rows come from another platform: linux x86_64 (no Python), now windows x86_64 (no Python)"
+    assert merged((unknown,), (here,)) == []
+    assert merged((here,), (unknown,), (there,)) == [f"{differ}; the model is portable, so results do not depend on it"]
+    assert merged((here,), (there,), (here,), portable=False) == [
+        f"{differ}; the model is not portable, so its results may differ between them: "
+        "runs 0, 2 from linux x86_64 (no Python); runs 1 from windows x86_64 (no Python)"
+    ]
 
 
 def test_spans_of_added_replicates_and_shards_stay_few() -> None:

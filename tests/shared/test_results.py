@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -91,6 +92,15 @@ def test_spec_and_plan_come_back_as_they_were(files: dict[str, bytes]) -> None:
     assert results.schema_matches
     assert results.is_complete
     assert results.status == "complete"
+
+
+def test_without_a_spec_that_can_be_read_the_header_tells_what_the_columns_are(files: dict[str, bytes]) -> None:
+    document = {**msgspec.json.decode(files["manifest.json"]), "spec": {"modell": "toy"}, "spec_source": None}
+    results = hw.ResultSet.from_files({**files, "manifest.json": msgspec.json.encode(document)})
+    assert results.runs.columns == hw.ResultSet.from_files(files).runs.columns
+    assert "action.seed_outbreak" in results.runs.columns
+    with pytest.raises(hw.SpecError, match="unknown key `modell`"):
+        _ = results.spec
 
 
 def test_series_hold_every_row_of_the_file(files: dict[str, bytes]) -> None:

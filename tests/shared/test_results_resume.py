@@ -8,7 +8,10 @@ import msgspec
 import pytest
 
 import henad_web as hw
+from henad_web.explore.shards import WHOLE
+from henad_web.output.store import MemoryStore
 from henad_web.results.archive import pack, unpack
+from henad_web.resume.kept_runs import reused_runs
 from henad_web.resume.provenance import BuildChanged, PlatformChanged
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import reference_files
@@ -107,6 +110,38 @@ def test_another_seed_of_a_run_that_is_there_is_refused(
     with pytest.raises(hw.ResumeError) as caught:
         hw.SweepRun.resume_files(models["sir"], files, spec=with_seeds(small_sir, 5, 7, 9), target=stepped.target)
     assert caught.value.reason is hw.ResumeReason.RUN_KEY_CHANGED
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_results_of_a_model_that_has_changed_are_refused_whatever_spec_is_given(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec, is_given: bool
+) -> None:
+    files = stepped.files(models["sir"], small_sir)
+    current = models["sir"].schema().schema_hash
+    manifest = files["manifest.json"].replace(f'"schema_hash": "{current}"'.encode(), b'"schema_hash": "%016x"' % 7)
+    with pytest.raises(hw.ResumeError) as caught:
+        hw.SweepRun.resume_files(
+            models["sir"],
+            {**files, "manifest.json": manifest},
+            spec=small_sir if is_given else None,
+            target=stepped.target,
+        )
+    assert (caught.value.reason, caught.value.current) == (hw.ResumeReason.SCHEMA_CHANGED, current)
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new"), [("runs.csv", "Infected:max", "Infected:top"), ("series.csv", "Infected", "Infested")]
+)
+def test_no_row_is_reused_of_a_table_with_other_columns(
+    stepped: Host, models: hw.ModelSet, small_sir: hw.SweepSpec, table: str, old: str, new: str
+) -> None:
+    files = stepped.files(models["sir"], small_sir)
+    plan = small_sir.plan(models["sir"].schema())
+    assert reused_runs(MemoryStore(files), plan, WHOLE, retry_failed=False).count == plan.run_count
+    renamed = {**files, table: files[table].replace(old.encode(), new.encode(), 1)}
+    with pytest.raises(hw.TableDamagedError) as caught:
+        reused_runs(MemoryStore(renamed), plan, WHOLE, retry_failed=False)
+    assert (caught.value.table, caught.value.column, caught.value.came) == (table, old, new)
 
 
 def test_an_id_that_two_rows_bear_is_refused_though_their_runs_are_two(

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.errors import TableDamagedError
+from henad_web.explore.columns import SERIES_LEADING
 from henad_web.output.cells import csv_line
 from henad_web.output.records import RecordReader, TableRecord, canonical_records
-from henad_web.output.table_reading import RunsBatch, RunsReader
+from henad_web.output.table_reading import RunsBatch, RunsReader, series_numbers
 from henad_web.output.tables import RunsColumns, RunsLayout, RunsTable
 from tests.shared.made_results import REDUCERS, outcome_of, plan_of
 
@@ -55,6 +56,13 @@ def test_a_table_cut_at_any_byte_keeps_its_whole_records() -> None:
         assert [record.number for record in found] == list(range(1, len(whole) + 1))
         assert reader.end == (whole[-1] if whole else 0)
         assert reader.torn_bytes == size - reader.end
+
+
+@pytest.mark.parametrize("data", [b"7,0\n7,5\n", b"7,5\n"])
+def test_a_model_without_statistics_has_samples_of_no_values(data: bytes) -> None:
+    ticks, values = series_numbers(data, SERIES_LEADING, 2)
+    assert ticks.tolist() == [0, 5][-len(ticks) :]
+    assert values.shape == (data.count(b"\n"), 0)
 
 
 texts = st.text(st.sampled_from('a,"\n\r;é '), max_size=6)
