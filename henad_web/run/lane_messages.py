@@ -8,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from henad_web.explore.outcomes import RunOutcome, RunStatus, Series, StopReason
 
 if TYPE_CHECKING:
     from mmap import mmap
 
-    from henad_web.explore.outcomes import RunOutcome
+    from henad_web.explore.measure import MeasurePlan
     from henad_web.run.lanes import LaneCommand, RunView
     from henad_web.run.requests import RunRequest
 
 __all__ = [
     "Bundle",
+    "EndedRun",
     "EntryRefused",
     "GAUGE_BYTES",
     "Gauge",
@@ -67,11 +72,70 @@ class EntryRefused:
     reason: str
 
 
+class EndedRun(NamedTuple):
+    """An outcome without what its request says already, and its series as bytes: a third of the time to send.
+
+    Attributes: those of `RunOutcome`, where `reducers` are values in the order of the columns, `series_ticks` and
+    `series_values` the bytes of its arrays.
+    """
+
+    run_id: int
+    status: RunStatus
+    stop_reason: StopReason
+    ticks: int
+    population: int
+    build_ms: float
+    wall_ms: float
+    reducers: tuple[float | None, ...]
+    series_ticks: bytes
+    series_values: bytes
+    note: str
+    traceback: str | None
+
+    @classmethod
+    def of(cls, outcome: RunOutcome) -> EndedRun:
+        """Return `outcome` as it is sent."""
+        return cls(
+            outcome.run.run_id,
+            outcome.status,
+            outcome.stop_reason,
+            outcome.ticks,
+            outcome.population,
+            outcome.build_ms,
+            outcome.wall_ms,
+            tuple(outcome.reducers.values()),
+            outcome.series.ticks.tobytes(),
+            outcome.series.values.tobytes(),
+            outcome.note,
+            outcome.traceback,
+        )
+
+    def outcome(self, request: RunRequest, measure: MeasurePlan) -> RunOutcome:
+        """Return the outcome of `request` that was measured by `measure`."""
+        ticks = np.frombuffer(self.series_ticks, np.int64)
+        values = np.frombuffer(self.series_values, np.float64).reshape(len(ticks), len(measure.columns))
+        return RunOutcome(
+            run=request.run,
+            config=request.config,
+            run_key=request.run_key,
+            status=self.status,
+            stop_reason=self.stop_reason,
+            ticks=self.ticks,
+            population=self.population,
+            build_ms=self.build_ms,
+            wall_ms=self.wall_ms,
+            reducers=dict(zip(measure.reducer_columns, self.reducers, strict=True)),
+            series=Series(ticks, values),
+            note=self.note,
+            traceback=self.traceback,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class OutcomesSent:
     """Runs have ended, in the order in which they were handed over."""
 
-    outcomes: tuple[RunOutcome, ...]
+    runs: tuple[EndedRun, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from henad_web.run.lanes import (
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.run.control import Answer, Clock
-    from henad_web.run.lane_messages import Hear, Worker, WorkerMessage
+    from henad_web.run.lane_messages import EndedRun, Hear, Worker, WorkerMessage
     from henad_web.run.requests import RunRequest
 
 __all__ = ["BUNDLE_S", "KILL_GRACE_S", "LOOK_S", "MAX_BUNDLE", "LanesLostError", "WorkerLanes"]
@@ -101,10 +101,10 @@ class _Lane:
         """Runs it can take: so many that one bundle waits while another is worked at; one until its pace is known."""
         return (1 if self.pace_s is None else 2 * self.bundle) - len(self.runs)
 
-    def learn(self, outcomes: tuple[RunOutcome, ...]) -> None:
+    def learn(self, runs: tuple[EndedRun, ...]) -> None:
         """Learn the pace from runs that ended: at once where they were slower, by halves where they were faster."""
-        spent_s = sum(outcome.build_ms + outcome.wall_ms for outcome in outcomes) / 1000.0
-        pace_s = max(spent_s / len(outcomes), BUNDLE_S / MAX_BUNDLE)
+        spent_s = sum(run.build_ms + run.wall_ms for run in runs) / 1000.0
+        pace_s = max(spent_s / len(runs), BUNDLE_S / MAX_BUNDLE)
         self.pace_s = max(pace_s, (BUNDLE_S if self.pace_s is None else self.pace_s) / 2.0)
 
 
@@ -235,8 +235,8 @@ class WorkerLanes:
                 lane.is_ready = True
                 if self._obeys is not LaneCommand.RESUME:
                     lane.worker.send(self._obeys)
-            case OutcomesSent(outcomes):
-                yield from self._ended(lane, outcomes)
+            case OutcomesSent(runs):
+                yield from self._ended(lane, runs)
             case RunsReturned(run_ids):
                 yield from self._taken_back(lane, run_ids)
             case RunShown(view):
@@ -258,12 +258,13 @@ class WorkerLanes:
             self._stand_in.poll()  # its answer: the command is acknowledged as the workers'
         yield LaneNotice(f"there is one lane, in the caller: {reason}")
 
-    def _ended(self, lane: _Lane, outcomes: tuple[RunOutcome, ...]) -> Iterator[LaneReport]:
-        lane.learn(outcomes)
+    def _ended(self, lane: _Lane, runs: tuple[EndedRun, ...]) -> Iterator[LaneReport]:
+        lane.learn(runs)
         self._barren_deaths = 0
-        for outcome in outcomes:
-            if lane.runs.pop(outcome.run.run_id, None) is not None:  # gone after an abort
-                yield RunEnded(outcome)
+        for run in runs:
+            request = lane.runs.pop(run.run_id, None)
+            if request is not None:  # it is gone after an abort
+                yield RunEnded(run.outcome(request, self._measure))
 
     def _taken_back(self, lane: _Lane, run_ids: Sequence[int]) -> Iterator[LaneReport]:
         """Put runs that `lane` has not begun, latest first, before all others."""

@@ -7,8 +7,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
 
-from henad_native.stopping import StopRequest, stop_on_signals
+from henad_native.stopping import StopRequest, ending_signals, stop_on_signals
 from henad_web.channel import Failed, Finished, OutputNotice, OutputPaused, SweepEvent, Warned
 from henad_web.errors import SweepFailedError, SweepInterruptedError, counted
 from henad_web.handle import SweepProgress, SweepRun
@@ -16,7 +18,7 @@ from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.run.options import SweepRunOptions
 from henad_web.wording import henad_command, models_named
 
-__all__ = ["LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "STOPPED_AT_ONCE", "Listener", "RoomWatch", "run_blocking"]
+__all__ = ["Hold", "LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "STOPPED_AT_ONCE", "Listener", "RoomWatch", "run_blocking"]
 
 STOPPED_AT_ONCE = "the sweep was stopped at once, by a second Ctrl-C; what it has written is kept and can be resumed"
 """What is said of a Ctrl-C that did not wait for the files."""
@@ -31,8 +33,22 @@ Listener = Callable[[SweepEvent | SweepProgress], None]
 """Hears every event, and the progress whenever `PROGRESS_INTERVAL_S` passed without one."""
 
 
+class Hold(Protocol):
+    """Somebody who is there while a sweep runs: the first Ctrl-C holds it then, and a second one ends it."""
+
+    def begin(self) -> None:
+        """Tell that the sweep is held, and how to go on."""
+
+    def is_over(self) -> bool:
+        """Return whether the sweep is to go on; returns at once."""
+
+
 def run_blocking(
-    start: Callable[[SweepRunOptions], SweepRun], *, options: SweepRunOptions, progress: Listener | None
+    start: Callable[[SweepRunOptions], SweepRun],
+    *,
+    options: SweepRunOptions,
+    progress: Listener | None,
+    hold: Hold | None = None,
 ) -> SweepRecord:
     """Run a sweep to its end and return its record.
 
@@ -40,6 +56,7 @@ def run_blocking(
         start: Starts the sweep, or resumes it, with the options it is given.
         options: Settings that change no result.
         progress: Hears the news, None for nobody.
+        hold: Who lets a sweep that a first Ctrl-C holds go on; None where the first one ends it.
 
     Raises:
         SweepFailedError: The sweep ended on its own error.
@@ -50,14 +67,20 @@ def run_blocking(
     listener = _ignore if progress is None else progress
     options = dataclasses.replace(options, wake=_waking(woken, options.wake))
     try:
-        with stop_on_signals(signal.SIGINT) as stop, start(options) as run:
-            record = _follow(run, woken, stop, listener, RoomWatch(run))
+        with _stop_requests(hold) as stop, start(options) as run:
+            record = _follow(run, woken, stop, listener, RoomWatch(run), hold)
     except KeyboardInterrupt as again:  # the second one: the first is only a request
         again.add_note(STOPPED_AT_ONCE)
         raise
     if stop.asked:
         raise SweepInterruptedError(record, _kept_text(record))
     return record
+
+
+def _stop_requests(hold: Hold | None) -> AbstractContextManager[StopRequest]:
+    if hold is None:
+        return stop_on_signals(signal.SIGINT)
+    return stop_on_signals(signal.SIGINT, *ending_signals(), holding=signal.SIGINT)
 
 
 def _kept_text(record: SweepRecord) -> str:
@@ -122,14 +145,23 @@ class RoomWatch:
 
 
 def _follow(
-    run: SweepRun, woken: threading.Event, stop: StopRequest, listener: Listener, room: RoomWatch
+    run: SweepRun,
+    woken: threading.Event,
+    stop: StopRequest,
+    listener: Listener,
+    room: RoomWatch,
+    hold: Hold | None,
 ) -> SweepRecord:
+    is_held = False
     while True:
         if stop.asked:
             run.abort()
+        elif hold is not None and stop.is_held:
+            is_held = _held(run, stop, hold, is_held)
         event = run.try_recv()
         if event is None:
-            room.look()
+            if not is_held:
+                room.look()
             listener(run.progress())
             woken.wait(PROGRESS_INTERVAL_S)
             woken.clear()
@@ -141,6 +173,19 @@ def _follow(
                 return record
             case Failed(message):
                 raise SweepFailedError(message)
+
+
+def _held(run: SweepRun, stop: StopRequest, hold: Hold, was_held: bool) -> bool:
+    """Hold `run`, or let it go on once `hold` is over; return whether it is held."""
+    if not was_held:
+        run.pause()
+        hold.begin()
+        return True
+    if not hold.is_over():
+        return True
+    stop.is_held = False
+    run.resume()
+    return False
 
 
 def _ignore(_news: SweepEvent | SweepProgress) -> None:

@@ -10,11 +10,10 @@ from collections import deque
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from henad_web.run.lane_messages import Bundle, Obeyed, OutcomesSent, RunShown, RunsReturned, WorkerOrder
+from henad_web.run.lane_messages import Bundle, EndedRun, Obeyed, OutcomesSent, RunShown, RunsReturned, WorkerOrder
 from henad_web.run.lanes import InProcessLane, LaneCommand, RunAdvanced, RunEnded
 
 if TYPE_CHECKING:
-    from henad_web.explore.outcomes import RunOutcome
     from henad_web.run.control import Clock
     from henad_web.run.lane_messages import Gauge, Hear, LaneOrder, WorkerMessage
     from henad_web.run.requests import RunRequest
@@ -43,7 +42,7 @@ class LaneLoop:
         self._lane, self._gauge, self._timeout_s, self._clock = lane, gauge, timeout_s, clock
         self._waiting: deque[RunRequest] = deque()
         self._told: SimpleQueue[LaneCommand | WorkerOrder | None] = SimpleQueue()
-        self._ended: list[RunOutcome] = []
+        self._ended: list[EndedRun] = []
         self._sent_at = 0.0
         self._is_held = self._has_run = False
         self._stepped_s, self._tick = 0.0, 0
@@ -124,7 +123,7 @@ class LaneLoop:
             elif isinstance(report, RunEnded):
                 self._gauge.end()
                 self._has_run = False
-                self._ended.append(report.outcome)
+                self._ended.append(EndedRun.of(report.outcome))
 
     def _send_ended(self) -> None:
         if self._ended:

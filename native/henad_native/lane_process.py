@@ -1,26 +1,23 @@
-"""The process of a lane: `main` is all it runs.
+"""The process of a lane, once it has started: a pipe to the sweep, the model, the loop that steps its runs.
 
-Never imports the program that started it, and dies with it: the end of its pipe is watched, and where the system can
-(Linux) it ends the process even in the middle of a step.
+Owns what is told before the first run. The end of the pipe ends the process.
 """
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import pickle
-import signal
 import sys
 import threading
 import time
-import types
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from henad_native.entry_transfer import SentEntry
 from henad_native.lane_loop import LaneLoop
+from henad_native.lane_start import die_with
 from henad_web.errors import describe
 from henad_web.explore.measure import MeasurePlan
 from henad_web.model.faults import Blame, Phase
@@ -28,13 +25,7 @@ from henad_web.run.control import NATIVE_SLICE_TARGET_S
 from henad_web.run.lane_messages import GAUGE_BYTES, EntryRefused, Gauge, WorkerMessage, WorkerReady
 from henad_web.run.lanes import InProcessLane
 
-__all__ = ["BOOTSTRAP", "LaneSetup", "main"]
-
-BOOTSTRAP = "import sys; sys.path[:] = sys.argv[4:]; from henad_native.lane_process import main; main()"
-"""Program of a lane's process. Its arguments: numbers of the pipe, of the gauge's memory, of the parent, the path."""
-
-LEFT_TO_THE_SWEEP = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Signals that reach a whole group of processes and ask for an end in order, which is the sweep's to make."""
+__all__ = ["LaneSetup", "serve"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +43,13 @@ class LaneSetup:
     argv: tuple[str, ...]
 
 
-def main() -> None:
-    """Step runs until the pipe ends or a close comes."""
-    pipe_number, memory_number, parent = map(int, sys.argv[1:4])
-    die_with(parent)
-    for name in LEFT_TO_THE_SWEEP:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _left_alone)
-    if hasattr(signal, "pthread_sigmask"):  # they were held back since this process was made
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    prefer_for_memory()
+def serve(pipe_number: int, memory_number: int) -> None:
+    """Step runs until the pipe ends or a close comes.
+
+    Args:
+        pipe_number: Number of the open pipe to the sweep.
+        memory_number: Number of the open file that is the gauge's memory.
+    """
     pipe = Connection(pipe_number)
     gauge = Gauge(mmap.mmap(memory_number, GAUGE_BYTES))
     setup: LaneSetup = pickle.loads(pipe.recv_bytes())
@@ -90,28 +78,6 @@ def main() -> None:
     loop.run()
     if loop.is_copy:
         os._exit(0)
-
-
-def die_with(parent: int) -> None:
-    """Have the system end this process with the thread that started it, where it can; end now if that is gone."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-_PR_SET_PDEATHSIG = 1
-
-
-def prefer_for_memory() -> None:
-    """Have the system end this process before the sweep, should memory run out."""
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-        file.write("500")
-
-
-def _left_alone(number: int, frame: types.FrameType | None) -> None:
-    """Do nothing: a handler, unlike a signal that is ignored, is not inherited by programs that a model starts."""
 
 
 def _listen(pipe: Connection, loop: LaneLoop) -> None:

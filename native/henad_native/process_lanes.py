@@ -19,7 +19,8 @@ from multiprocessing.connection import Pipe, wait
 from typing import TYPE_CHECKING
 
 from henad_native.entry_transfer import EntryNotSentError, SentEntry
-from henad_native.lane_process import BOOTSTRAP, LEFT_TO_THE_SWEEP, LaneSetup
+from henad_native.lane_process import LaneSetup
+from henad_native.lane_start import BOOTSTRAP, LEFT_TO_THE_SWEEP
 from henad_web.run.lane_messages import GAUGE_BYTES, EntryRefused, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder
 from henad_web.run.worker_lanes import WorkerLanes
 

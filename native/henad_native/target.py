@@ -9,9 +9,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from henad_native.blocking import run_blocking
+from henad_native.blocking import Hold, run_blocking
 from henad_native.checkout import installed_build
 from henad_native.directory import DirectoryStore
 from henad_native.lock import DirectoryLock
@@ -83,20 +84,22 @@ class NativeTarget:
         clock: Monotonic clock, seconds.
         wall_clock: Seconds since the epoch.
         series_budget: Default series budget, bytes.
+        hold: Who lets a blocking call that a first Ctrl-C holds go on; None where the first one ends it.
     """
 
     name = "native"
     backends = frozenset(Backend)  # what cannot be stepped here is refused run by run
     directories = NativeDirectories()
-    blocking = staticmethod(run_blocking)
 
     def __init__(
         self,
         clock: Clock = time.perf_counter,
         wall_clock: Clock = time.time,
         series_budget: int = NATIVE_SERIES_BUDGET,
+        hold: Hold | None = None,
     ) -> None:
         self._clock, self._wall_clock, self._series_budget = clock, wall_clock, series_budget
+        self.blocking = partial(run_blocking, hold=hold)
 
     def surroundings(self) -> Surroundings:
         """Return the whole machine, and slices that keep a pause prompt."""

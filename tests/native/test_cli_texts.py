@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 import pytest
@@ -162,6 +163,20 @@ def test_the_bar_shows_the_counts_and_leaves_what_was_told() -> None:
         display.tell("run 7 failed")
     assert "12 of 60 runs · 1 failed · about 16 s left" in written.getvalue()
     assert "run 7 failed\n" in written.getvalue().replace("\r", "")
+
+
+def test_the_terminal_shows_what_each_lane_does() -> None:
+    written = io.StringIO()
+    runs = tuple(ActiveRun(PlannedRun(run_id, 0, run_id, 1), 40 * run_id, 500) for run_id in (2, 3))
+    with BarDisplay(Console(file=written, force_terminal=True, width=120)) as display:
+        display.show(dataclasses.replace(progress(), active_runs=runs))
+    shown = written.getvalue()
+    assert "run 2 · tick 80 of 500" in shown
+    assert "run 3 · tick 120 of 500" in shown
+    with display:
+        display.show(dataclasses.replace(progress(), active_runs=runs[:1], phase=SweepPhase.PAUSED))
+    assert "paused · 12 of 60 runs" in written.getvalue()
+    assert "run 3" not in written.getvalue().rpartition("paused · ")[2], "its lane does nothing"
 
 
 def test_lines_come_at_most_every_five_seconds_of_sweeping() -> None:

@@ -11,6 +11,7 @@ from henad_web.run.control import IDLE, After
 from henad_web.run.lane_messages import (
     GAUGE_BYTES,
     Bundle,
+    EndedRun,
     EntryRefused,
     Gauge,
     Hear,
@@ -130,8 +131,7 @@ class Stage:
     def end(self, worker: PlayedWorker, *run_ids: int, wall_ms: float = 1.0) -> list[LaneReport]:
         """Have `worker` end runs."""
         outcomes = tuple(self.outcome(run_id, wall_ms) for run_id in run_ids)
-        self.last = outcomes[-1]
-        worker.hear(OutcomesSent(outcomes))
+        worker.hear(OutcomesSent(tuple(map(EndedRun.of, outcomes))))
         return self.poll()
 
     def die(self, worker: PlayedWorker, run_id: int | None, cause: str = "killed by SIGSEGV") -> list[LaneReport]:
@@ -177,7 +177,7 @@ def test_a_bundle_is_an_even_share_of_what_there_is(clock: ManualClock) -> None:
     stage = Stage(clock, runs=8)
     stage.ready()
     first, second = stage.workers
-    first.hear(OutcomesSent((stage.outcome(0, 1.0),)))
+    first.hear(OutcomesSent((EndedRun.of(stage.outcome(0, 1.0)),)))
     stage.end(second, 1)
     assert (first.bundles[1:], second.bundles[1:]) == ([[2, 3, 4]], [[5, 6, 7]])
 
@@ -224,7 +224,7 @@ def test_ticks_are_read_off_the_gauge_of_the_run_that_is_told(clock: ManualClock
     worker.gauge.begin(1)
     worker.gauge.tick = 2
     assert stage.poll() == [], "run 0 has ended there, but its outcome is still to come"
-    assert stage.end(worker, 0) == [RunEnded(stage.last), RunStarted(stage.plan.run(1)), RunAdvanced(1, 2, 0.0)]
+    assert stage.end(worker, 0)[1:] == [RunStarted(stage.plan.run(1)), RunAdvanced(1, 2, 0.0)]
 
 
 def test_a_run_whose_lane_dies_is_done_once_more_before_all_others(clock: ManualClock) -> None:

@@ -109,7 +109,9 @@ def resume_command(
         options = hw.SweepRunOptions(**given)
         record = swept(
             entry,
-            lambda progress: hw.resume_sweep(entry, directory, options=options, progress=progress),
+            lambda progress, target: hw.resume_sweep(
+                entry, directory, options=options, progress=progress, target=target
+            ),
             quiet=quiet,
         )
         report(record, models, quiet=quiet)

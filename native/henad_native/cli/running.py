@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, cast
+from select import select
+from typing import TYPE_CHECKING, Annotated, Self, TextIO, cast
 
 import typer
 
@@ -33,12 +36,18 @@ from henad_native.cli.display import Display, choose_display
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line
+from henad_native.stopping import ending_signals
+from henad_native.target import NativeTarget
 from henad_web.output.names import MANIFEST
 from henad_web.output.record import SweepReport, non_finite_line
 from henad_web.wording import henad_command
 
+if TYPE_CHECKING:
+    from henad_web.targets import Target
+
 __all__ = [
     "Narrator",
+    "TerminalHold",
     "exit_code",
     "report",
     "run_command",
@@ -106,8 +115,8 @@ def run_command(
         try:
             record = swept(
                 entry,
-                lambda progress: hw.run_spec(
-                    entry, loaded, output=output, options=options, progress=progress, resume=resume
+                lambda progress, target: hw.run_spec(
+                    entry, loaded, output=output, options=options, progress=progress, resume=resume, target=target
                 ),
                 quiet=quiet,
             )
@@ -132,9 +141,9 @@ def exit_code(report: SweepReport) -> ExitCode:
 
 
 def swept(
-    entry: hw.ModelEntry, sweep: Callable[[Callable[[News], None]], hw.SweepRecord], *, quiet: bool
+    entry: hw.ModelEntry, sweep: Callable[[Callable[[News], None], Target], hw.SweepRecord], *, quiet: bool
 ) -> hw.SweepRecord:
-    """Return the record of `sweep`, which is given a listener, with its news shown as it runs; also when stopped."""
+    """Return the record of `sweep`, which is given a listener and a target, with its news shown; also when stopped."""
     display = choose_display(message_console(), quiet=quiet)
 
     def show_outline(outline: hw.SweepOutline) -> None:
@@ -145,9 +154,38 @@ def swept(
     narrator = Narrator(display=display, on_planned=show_outline)
     try:
         with _ends_as_sigint(), display:
-            return sweep(narrator)
+            return sweep(narrator, NativeTarget(hold=TerminalHold.of(sys.stdin, display)))
     except hw.SweepInterruptedError as interrupted:
         return cast(hw.SweepRecord, interrupted.record)
+
+
+class TerminalHold:
+    """Somebody at a terminal: the first Ctrl-C holds the sweep, Enter lets it go on.
+
+    Args:
+        keys: Where the keys come from, a terminal.
+        display: Where it is told.
+    """
+
+    def __init__(self, keys: TextIO, display: Display) -> None:
+        self._keys, self._display = keys, display
+
+    @classmethod
+    def of(cls, keys: TextIO | None, display: Display) -> Self | None:
+        """Return who is at the terminal, None where `keys` are of none or what is shown is not."""
+        return cls(keys, display) if display.is_on_terminal and keys is not None and keys.isatty() else None
+
+    def begin(self) -> None:
+        """Tell that the sweep is held; keys that were pressed before do not count."""
+        self.is_over()
+        self._display.tell("paused: Enter goes on, Ctrl-C ends the sweep and keeps what is written")
+
+    def is_over(self) -> bool:
+        """Return whether Enter has been pressed since the last look."""
+        number, is_pressed = self._keys.fileno(), False
+        while select([number], [], [], 0)[0] and os.read(number, 4096):
+            is_pressed = True
+        return is_pressed
 
 
 @contextmanager
@@ -170,17 +208,14 @@ def told_when_stopped(folder: Path, models: str | None) -> Iterator[None]:
 @contextmanager
 def _ends_as_sigint() -> Iterator[None]:
     """Let what ends a process end a sweep as Ctrl-C does: aborted, with its files written. What is ignored stays so."""
-    names = ("SIGTERM", "SIGHUP")  # Windows has only the first
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    caught = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in caught:
+    before = {number: signal.getsignal(number) for number in ending_signals()}
+    for number in before:
         signal.signal(number, lambda number, frame: signal.raise_signal(signal.SIGINT))
     try:
         yield
     finally:
-        for number in caught:
-            signal.signal(number, before[number])
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def report(record: hw.SweepRecord, models: str | None, *, quiet: bool) -> None:
