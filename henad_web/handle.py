@@ -113,6 +113,24 @@ class SweepRun:
             NeedsNativeError: This target cannot step the model or write to `output`.
             UsageError: `output` is no place for results, such as a bare path, or `spec` is no spec.
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
+
+        Example:
+            >>> import henad_web as hw
+            >>> density = hw.FactorSpec(param="density", levels=hw.ValueLevels(values=(0.2, 0.6)))
+            >>> blocks = (hw.BlockSpec(factors=(density,)),)
+            >>> spec = hw.SweepSpec(model="game_of_life", run=hw.RunSettings(steps=50), blocks=blocks)
+            >>> with hw.SweepRun.start(hw.example_models()["game_of_life"], spec) as run:
+            ...     while not run.is_ended:
+            ...         run.update(1 / 60)  # a frame: steps the sweep in a page, does nothing where a thread does
+            ...         match run.try_recv():
+            ...             case hw.RunFinished(outcome):
+            ...                 print(outcome.run.run_id, outcome.status, outcome.ticks)
+            ...             case hw.Finished(record):
+            ...                 files = sorted(record.files)
+            0 ok 50
+            1 ok 50
+            >>> files
+            ['manifest.json', 'runs.csv', 'series.csv', 'summary.csv']
         """
         target = current() if target is None else target
         return cls._run(new_setup(entry, spec, checked_output(output), options, target), target)

@@ -198,6 +198,15 @@ class ModelEntry:
 
         Raises:
             ParamError: A parameter is unknown, a value or the seed is not allowed, or a tuple has another length.
+
+        Example:
+            >>> import henad_web as hw
+            >>> state = hw.example_models()["sir"].build({"grid_width": 64, "grid_height": 64}, seed=42)
+            >>> state.step(10)
+            >>> state.tick, state.population
+            (10, 4096)
+            >>> state.stats()
+            {'Susceptible': 334.0, 'Infected': 2959.0, 'Recovered': 803.0}
         """
         return self.factory(self._by_id(params), None if seed is None else _checked_seed(seed))
 

@@ -18,6 +18,31 @@ NATIVE = ROOT / "native" / "henad_native"
 PAGE = ROOT / "web"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+ORDER = (
+    "version",
+    "errors",
+    "randomness",
+    "model",
+    "models",
+    "wording",
+    "explore",
+    "importers",
+    "search",
+    "run",
+    "output",
+    "resume",
+    "results",
+    "channel",
+    "sweep",
+    "pumped",
+    "targets",
+    "handle",
+    "calls",
+    "result_set",
+    "__main__",
+)
+"""Each part of henad_web may import only itself and those before it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:

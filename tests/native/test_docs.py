@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import os
 import re
 import runpy
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -22,13 +25,15 @@ from henad_web import randomness
 from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind, RunOrder, SeedScheme
 from henad_web.explore.spec_form import keys_of
-from tests.native.laws import NATIVE, PORTABLE, ROOT, functions_of, sources
+from tests.native.laws import NATIVE, ORDER, PAGE, PORTABLE, ROOT, functions_of, sources, tree_of
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
 RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/randomness.md", "docs/results.md")
 """Documents whose Python is whole programs; the architecture page shows fragments."""
+MAPS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md")
+"""Documents that say where things are."""
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -134,6 +139,85 @@ def test_the_architecture_page_names_every_part_of_the_package() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     parts = {path.relative_to(PORTABLE).parts[0] for path in sources(PORTABLE)} - {"__init__.py"}
     assert [part for part in sorted(parts) if part not in text] == []
+
+
+def test_the_architecture_page_names_every_file_of_the_native_package() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    parts = {path.relative_to(NATIVE).parts[0] for path in sources(NATIVE)} - {"__init__.py"}
+    assert [part for part in sorted(parts) if part not in text] == []
+
+
+def test_the_architecture_page_tells_the_import_order_that_is_tested() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"each part may import only those before it in: ([\w,\s]+)\.", text)
+    assert tuple(re.split(r",\s+", told)) == tuple(part for part in ORDER if part != "__main__")
+
+
+def defined_names() -> set[str]:
+    """Return every name that a statement of the project's own Python defines or binds, and its builtins."""
+    names = {*dir(builtins), "Raises"}
+    for path in sources(PORTABLE, NATIVE, PAGE, ROOT / "tests", ROOT / "examples", ROOT / "benchmarks"):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+    return names
+
+
+def named_paths(text: str) -> set[str]:
+    """Return what `text` names as files, folders and modules by a path, but for placeholders and files of results."""
+    files = re.findall(r"(?<![\w./-])[\w./-]*\w\.(?:py|md|html|css)\b", text)
+    folders = re.findall(r"(?<![\w./-])(?:[a-z_]+/)+(?![\w*.])", text)
+    modules = re.findall(r"(?<![\w./-])(?:[a-z_]+/)+[a-z_]+\b(?![\w./])", text)
+    return {name for name in (*files, *folders, *modules) if "NAME" not in name}
+
+
+FOREIGN = ("JavaScript", "NetLogo")
+"""Names of other things that are written like classes."""
+
+GENERATED = ("build/mutation/", "site/", "results/first")
+"""Folders that commands make, and that documents name."""
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_what_a_document_says_of_the_source_exists(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    bases = [ROOT, PORTABLE, NATIVE, ROOT / "docs", PAGE]
+    gone = [
+        path
+        for path in sorted(named_paths(text) - set(GENERATED))
+        if not any((base / f"{path}{suffix}").exists() for base in bases for suffix in ("", ".py"))
+    ]
+    names = defined_names()
+    inline = "\n".join(re.findall(r"`([^`\n]+)`", text))
+    gone += [word for word in re.findall(r"(?<![\w.\"'-])[A-Z][a-z]\w+\b", inline) if word not in names]
+    gone += sorted(set(re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z0-9]+)+\b", text)) - names - set(FOREIGN))
+    modules = {path.stem if path.stem != "__init__" else path.parent.name for path in sources(PORTABLE, NATIVE)}
+    for module, word in re.findall(r"\b([a-z_]+)\.([A-Z][a-z]\w+)", text):
+        gone += [f"{module}.{word}"] if word not in names or module not in modules | {"hw"} else []
+    for dotted in re.findall(r"\bhenad_(?:web|native)(?:\.\w+)+", text):
+        *steps, last = dotted.split(".")
+        module = import_module(".".join(steps))
+        gone += [] if hasattr(module, last) else [dotted]
+    assert gone == []
+
+
+@pytest.mark.parametrize(
+    ("called", "kind"),
+    [
+        ("run", hw.SweepRun),
+        ("spec", hw.SweepSpec),
+        ("entry", hw.ModelEntry),
+        ("state", hw.ModelState),
+        ("loaded", hw.LoadedSpec),
+    ],
+)
+def test_members_that_the_architecture_page_shows_exist(called: str, kind: type) -> None:
+    (code,) = blocks(ROOT / "docs" / "architecture.md", "python")
+    shown = set(re.findall(rf"\b{called}\.([a-z_]+)", code))
+    assert shown
+    assert sorted(name for name in shown if not hasattr(kind, name) and name not in kind.__annotations__) == []
 
 
 def laws_held() -> list[tuple[int, str, str]]:

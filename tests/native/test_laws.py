@@ -21,6 +21,7 @@ from henad_web.explore.columns import (
 )
 from tests.native.laws import (
     NATIVE,
+    ORDER,
     PAGE,
     PORTABLE,
     ROOT,
@@ -33,31 +34,6 @@ from tests.native.laws import (
     tracked_texts,
     tree_of,
 )
-
-ORDER = (
-    "version",
-    "errors",
-    "randomness",
-    "model",
-    "models",
-    "wording",
-    "explore",
-    "importers",
-    "search",
-    "run",
-    "output",
-    "resume",
-    "results",
-    "channel",
-    "sweep",
-    "pumped",
-    "targets",
-    "handle",
-    "calls",
-    "result_set",
-    "__main__",
-)
-"""Each part of henad_web may import only itself and those before it."""
 
 BANNED = (
     "threading",
