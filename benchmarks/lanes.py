@@ -44,6 +44,7 @@ class Work:
         return {"grid_width": self.side, "grid_height": self.side}
 
 
+TOGETHER = (Work("game_of_life", 64, 100, 64), Work("sir", 16, 100, 64), Work("sir", 64, 100, 64))
 WORKS = (Work("sir", 128, 500, 48), Work("sir", 100, 100, 300), Work("game_of_life", 16, 10, 4000))
 
 
@@ -57,6 +58,18 @@ def bare_rate(work: Work) -> float:
         for _ in range(work.steps):
             state.step(1)
             state.stats()
+    return work.runs / (time.perf_counter() - started)
+
+
+def batch_rate(work: Work) -> float:
+    """Return the runs a second of the same loop over all runs on one array."""
+    entry = hw.example_models().lookup(work.model)
+    started = time.perf_counter()
+    state = entry.build_many(work.size, range(work.runs))
+    state.stats()
+    for _ in range(work.steps):
+        state.step(1)
+        state.stats()
     return work.runs / (time.perf_counter() - started)
 
 
@@ -101,6 +114,17 @@ def print_efficiency(lane_counts: tuple[int, ...]) -> None:
 
 def _share(bare: list[float], rates: list[float], lanes: int) -> float:
     return statistics.median(rate / (lanes * alone) for alone, rate in zip(bare, rates, strict=True))
+
+
+def print_batches() -> None:
+    """Print how many runs a batch does in the time of one alone, both without a sweep."""
+    print("\nruns of a batch in the time of one by one, both in a bare loop\n")
+    for work in TOGETHER:
+        rounds = [(bare_rate(work), batch_rate(work)) for _ in range(ROUNDS)]
+        bare, together = (statistics.median(rates) for rates in zip(*rounds, strict=True))
+        times = statistics.median(many / one for one, many in rounds)
+        title = f"{work.runs} of {work.title}"
+        print(f"{title:<36}{bare:>10.1f}{together:>10.1f}{times:>9.2f}x", flush=True)
 
 
 def print_races() -> None:
@@ -150,6 +174,7 @@ def main() -> None:
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     print(f"python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}, {cores} cores{load}\n")
     print_efficiency(tuple(sorted({1, 2, cores})))
+    print_batches()
     print_races()
 
 
