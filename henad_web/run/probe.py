@@ -42,8 +42,11 @@ __all__ = [
 MAX_PROBED_CONFIGS = 8
 """Configs tried, in plan order, before a sweep is given up as one that cannot be built."""
 
-TIMED_S = NATIVE_SLICE_TARGET_S
-"""Seconds for which a built config is stepped where its time is asked for: as long as a pause waits for anyway."""
+TIMED_S = 3 * NATIVE_SLICE_TARGET_S
+"""Seconds for which a built config is stepped where its time is asked for, in slices as of a run."""
+
+COMPILED_S = 2.0
+"""Seconds up to which a first step is taken for one that compiles: a second step is then timed, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +106,15 @@ class Probe:
     ) -> None:
         self._entry, self._plan, self._timer, self._takes_interrupts = entry, plan, timer, takes_interrupts
         self._report: ProbeReport | None = None
+        self._timing: Iterator[None] = iter(())
         self._run_times: list[float] = []
         self._faults: list[tuple[int, str]] = []
         self._configs = self._order()
 
     def advance(self, *, hurry: bool = False) -> ProbeReport | None:
-        """Build one more config; return the report once it is complete, its time the mean of the configs timed.
+        """Build one more config, or time it for a slice; return the report once it is complete.
+
+        The time of a run is the mean of those of the configs timed.
 
         Args:
             hurry: Settle for the first config that builds, as an aborted sweep does.
@@ -116,10 +122,13 @@ class Probe:
         Raises:
             ProbeError: None of the configs tried could be built.
         """
-        config = None if hurry and self._report is not None else next(self._configs, None)
-        if config is not None:
-            self._try(config)
-            return None
+        if not hurry or self._report is None:
+            if next(self._timing, self) is None:
+                return None
+            config = next(self._configs, None)
+            if config is not None:
+                self._try(config)
+                return None
         if self._report is None:
             raise ProbeError(self._faults)
         times = self._run_times
@@ -180,24 +189,41 @@ class Probe:
         if blame.fault is not None:
             return blame.fault
         if timer is not None:
-            self._time(state, timer, build_s)
+            self._timing = self._time(state, timer, build_s)
         return report
 
-    def _time(self, state: ModelState, timer: Clock, build_s: float) -> None:
-        """Guess the time of a run from `TIMED_S` of stepping and sampling `state`; a fault leaves it untold."""
+    def _time(self, state: ModelState, timer: Clock, build_s: float) -> Iterator[None]:
+        """Guess the time of a run from stepping and sampling `state`, a slice a turn; a fault leaves it untold."""
         total, every = self._plan.total_ticks, self._plan.spec.measure.stats_every
-        tick, stride, elapsed = 0, 1, 0.0
-        with Blame(Phase.STEPPING, self._entry.source_file, takes_interrupts=self._takes_interrupts) as blame:
-            started = timer()
-            while tick < total and elapsed < TIMED_S:
-                steps = min(stride, total - tick, every - tick % every)
-                state.step(steps)
-                tick, stride = tick + steps, stride * 2
-                if tick % every == 0:
-                    state.stats()
-                elapsed = timer() - started
-        if blame.error is None:
-            self._run_times.append(build_s + (elapsed * total / tick if tick else 0.0))
+        readings = [(0, 0.0)]
+        tick, elapsed = readings[-1]
+        while tick < total and elapsed < (COMPILED_S if tick == 1 else TIMED_S):
+            with Blame(Phase.STEPPING, self._entry.source_file, takes_interrupts=self._takes_interrupts) as blame:
+                started, slice_end = timer() - elapsed, elapsed + NATIVE_SLICE_TARGET_S
+                while tick < total and elapsed < slice_end:
+                    steps = min(max(1, tick), total - tick, every - tick % every)
+                    state.step(steps)
+                    tick += steps
+                    if tick % every == 0:
+                        state.stats()
+                    elapsed = timer() - started
+                    readings.append((tick, elapsed))
+            if blame.error is not None:
+                return
+            yield
+        self._run_times.append(build_s + elapsed + (total - tick) * _pace(readings))
+
+
+def _pace(readings: list[tuple[int, float]]) -> float:
+    """Return the seconds a step from the ticks and times read: over all steps or the later half, the faster one.
+
+    The first steps may compile or fill a cache; and other programs hold up now these, now those.
+    """
+    tick, elapsed = readings[-1]
+    if tick == 0:
+        return 0.0
+    half_tick, half_s = next(reading for reading in reversed(readings) if 2 * reading[0] <= tick)
+    return min(elapsed / tick, (elapsed - half_s) / (tick - half_tick))
 
 
 def _sample(stats: object, labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -10,7 +10,6 @@ import pytest
 
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
-from henad_web.explore.shards import WHOLE
 from henad_web.model.params import ParamValue
 from henad_web.run.layout import MachineResources, layout_text
 from henad_web.run.outline import make_outline, make_probe
@@ -153,7 +152,7 @@ class Timed(Toy):
 stepped_ticks: list[int] = []
 
 
-def timed_probe(
+def timed_probe_of(
     *values: int,
     steps: int,
     every: int = 10,
@@ -161,9 +160,9 @@ def timed_probe(
     options: hw.SweepRunOptions | None = None,
     resources: MachineResources | None = None,
     timeout_s: float | None = None,
-    skipped: int = 0,
-) -> ProbeReport:
-    """Return what a probe of a sweep over `values` on eight workers, or on `resources`, tells."""
+    pending: int | None = None,
+) -> Probe:
+    """Return the probe of a sweep over `values` on eight workers, or on `resources`."""
     built.clear()
     stepped_ticks.clear()
     entry = entry_of(model)
@@ -173,17 +172,35 @@ def timed_probe(
         measure=hw.MeasureSettings(stats_every=every),
         blocks=toy_spec(*values).blocks,
     )
-    given, machine = options or hw.SweepRunOptions(), resources or MachineResources(workers=8)
-    plan = spec.plan(entry.schema())
-    pending = (given.shard or WHOLE).run_count(plan.run_count) - skipped
-    return make_probe(entry, plan, given, machine, Timed.clock, pending=pending).run_to_end()
+    plan, given = spec.plan(entry.schema()), options or hw.SweepRunOptions()
+    machine = resources or MachineResources(workers=8)
+    return make_probe(entry, plan, given, machine, Timed.clock, pending=plan.run_count if pending is None else pending)
+
+
+def timed_probe(*values: int, steps: int, **given: Any) -> ProbeReport:
+    """Return what that probe tells in the end."""
+    return timed_probe_of(*values, steps=steps, **given).run_to_end()
 
 
 def test_the_time_of_a_run_is_guessed_from_its_build_and_some_steps_with_their_samples() -> None:
     report = timed_probe(1, steps=1000)
-    assert stepped_ticks == list(range(20)), "20 ms are stepped, with the samples at 10 and 20 in them"
-    assert report.run_s == pytest.approx(0.05 + (0.020 + 2 * 0.002) * 1000 / 20)
+    assert stepped_ticks == list(range(60)), "60 ms are stepped, and on to the end of a stride with its sample"
+    assert report.run_s == pytest.approx(0.05 + (0.060 + 6 * 0.002) * 1000 / 60)
     assert report.values == (0.0,), "what it tells was sampled before"
+
+
+def test_a_run_is_timed_a_slice_a_call_which_a_hurried_probe_leaves_out() -> None:
+    probe = timed_probe_of(1, steps=1000)
+    ticks = []
+    while probe.advance() is None:
+        ticks.append(len(stepped_ticks))
+    assert ticks == [0, 20, 40, 60]
+    probe = timed_probe_of(1, 3, steps=1000)
+    assert probe.advance() is None
+    report = probe.advance(hurry=True)
+    assert report is not None
+    assert report.run_s is None
+    assert (built, stepped_ticks) == ([1], [])
 
 
 def test_a_timed_run_is_not_stepped_past_its_end() -> None:
@@ -192,9 +209,41 @@ def test_a_timed_run_is_not_stepped_past_its_end() -> None:
     assert timed_probe(1, steps=0).run_s == pytest.approx(0.05)
 
 
-def test_one_step_of_a_heavy_model_is_time_enough() -> None:
-    assert timed_probe(1000, steps=5).run_s == pytest.approx(0.05 + 5.0)
+class Compiles(Timed):
+    """Takes 1 s for its first step and 2 ms for each of the others."""
+
+    first_s = 1.0
+
+    def before_step(self) -> None:
+        stepped_ticks.append(self.tick)
+        self.clock.advance(0.002 if self.tick else self.first_s)
+
+
+def test_a_first_step_that_compiles_is_no_measure_of_the_others() -> None:
+    assert timed_probe(1, steps=101, every=1000, model=Compiles).run_s == pytest.approx(0.05 + 1.0 + 100 * 0.002)
+    assert stepped_ticks == list(range(16)), "a slice more"
+
+
+def test_one_step_of_two_seconds_is_time_enough() -> None:
+    class Heavy(Compiles):
+        first_s = 2.0
+
+    assert timed_probe(1, steps=5, model=Heavy).run_s == pytest.approx(0.05 + 5 * 2.0)
     assert stepped_ticks == [0]
+
+
+class HeldUp(Timed):
+    """Takes 1 ms a step, but for the one from tick 15, at which another program holds it up."""
+
+    def before_step(self) -> None:
+        stepped_ticks.append(self.tick)
+        self.clock.advance(0.5 if self.tick == 15 else 0.001)
+
+
+def test_a_hold_up_among_the_later_steps_weighs_as_among_all() -> None:
+    report = timed_probe(1, steps=1000, every=1, model=HeldUp)
+    ticks, elapsed = len(stepped_ticks), 0.5 + (len(stepped_ticks) - 1) * 0.001 + len(stepped_ticks) * 0.002
+    assert report.run_s == pytest.approx(0.05 + elapsed / ticks * 1000)
 
 
 def test_the_time_of_a_run_is_the_mean_of_those_of_the_first_and_the_last_config() -> None:
@@ -219,8 +268,8 @@ def test_a_step_that_fails_leaves_the_time_of_its_config_out() -> None:
         {"resources": MachineResources(workers=1)},
         {"resources": MachineResources(workers=8, can_spawn=False)},
         {"timeout_s": 10.0},
-        {"skipped": 3},
-        {"options": hw.SweepRunOptions(shard=hw.Shard(0, 4))},
+        {"pending": 1},
+        {"options": hw.SweepRunOptions(lanes="process")},
     ],
     ids=lambda given: next(iter(given)),
 )
