@@ -17,7 +17,6 @@ from henad_web.explore.designs import Design, FactorialDesign, ZipDesign, is_lis
 from henad_web.explore.factors import TablePath, Target, Targets, resolve_domain
 from henad_web.explore.filtered_design import FilteredDesign, Where, bind_where
 from henad_web.explore.levels import Domain, Levels
-from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.sampled_designs import (
     LIBRARIES,
     LhsDesign,
@@ -30,7 +29,7 @@ from henad_web.explore.sampled_designs import (
 from henad_web.explore.spec import BlockSpec, DesignKind
 from henad_web.explore.warnings import RoundedValue
 from henad_web.explore.where import Expression, WhereError, parse_where
-from henad_web.model.decimals import whole_text
+from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
 
 __all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "check_values", "resolve_block"]

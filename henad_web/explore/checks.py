@@ -13,11 +13,10 @@ from henad_web.errors import ParamError, ProblemList, counted, near_miss
 from henad_web.explore.columns import FILE_COLUMNS, SERIES_LEADING, names_a_statistic
 from henad_web.explore.conditions import Comparison, CompoundStop, column_text, condition_text, understood_stop
 from henad_web.explore.factors import Target, Targets
-from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.reducers import KIND_FORMS, parse_kind
 from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpec
 from henad_web.explore.where import WhereError
-from henad_web.model.decimals import whole_text
+from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema, name_problem
 

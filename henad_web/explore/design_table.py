@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from henad_web.errors import ParamError, ProblemList, counted, near_miss
 from henad_web.explore.designs import TableDesign, TableLevels
 from henad_web.explore.factors import TablePath, Target, Targets
-from henad_web.explore.numbers import grouped, shown_numbers
 from henad_web.explore.warnings import EXACT_DIGITS, RoundedValue, rounded_among
+from henad_web.model.decimals import grouped, shown_numbers
 from henad_web.model.params import ParamValue
 
 __all__ = [

@@ -23,8 +23,8 @@ from henad_web.explore.levels import (
     single,
     stepped_levels,
 )
-from henad_web.explore.numbers import MAX_U64, grouped, parse_whole, shown_number
 from henad_web.explore.spec import AllLevels, FactorSpec, RangeLevels, SpecValue, ValueLevels
+from henad_web.model.decimals import MAX_U64, grouped, parse_whole, shown_number
 from henad_web.model.params import Param, ParamKind, ParamValue
 
 __all__ = ["Target", "Targets", "TablePath", "resolve_domain"]

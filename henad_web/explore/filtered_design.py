@@ -21,7 +21,6 @@ from henad_web.errors import near_miss
 from henad_web.explore.designs import CHUNK, Column, Design, Row, TableLevels
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.levels import ContinuousDomain, Domain, Levels, WholeDomain
-from henad_web.explore.numbers import EXACT_LIMIT, shown_number, shown_numbers
 from henad_web.explore.where import (
     AllOf,
     AnyOf,
@@ -34,6 +33,7 @@ from henad_web.explore.where import (
     Not,
     WhereError,
 )
+from henad_web.model.decimals import EXACT_LIMIT, shown_number, shown_numbers
 from henad_web.model.params import ParamValue
 
 __all__ = [

@@ -19,13 +19,12 @@ from henad_web.explore.conditions import CompoundStop, understood_stop
 from henad_web.explore.designs import FactorialDesign
 from henad_web.explore.factors import Target, Targets
 from henad_web.explore.hashes import hash_plan
-from henad_web.explore.numbers import MAX_U64, grouped
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_remarks import PlannedFactor, planned_factors, repeated_configs, repeated_levels
 from henad_web.explore.seeds import derived_design_seed, seed_of
 from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec, spec_of
 from henad_web.explore.warnings import ActionAfterEnd, NoTime, PlanWarning, SparseSamples, rounded_values
-from henad_web.model.decimals import whole_text
+from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema, Schedule, ScheduledAction, schedule_of
 

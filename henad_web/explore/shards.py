@@ -13,8 +13,7 @@ from numbers import Integral
 import numpy as np
 
 from henad_web.errors import ShardError
-from henad_web.explore.numbers import MAX_U64
-from henad_web.model.decimals import whole_text
+from henad_web.model.decimals import MAX_U64, whole_text
 
 __all__ = ["WHOLE", "Shard"]
 

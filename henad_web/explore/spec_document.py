@@ -20,7 +20,6 @@ from msgspec import structs
 from henad_web.errors import Place, Problem, SpecError
 from henad_web.explore.blocks import DEFAULT_NUM_LEVELS
 from henad_web.explore.conditions import condition_text
-from henad_web.explore.numbers import EXACT_LIMIT, LARGEST_TOML_INTEGER, parse_long_number
 from henad_web.explore.reducers import parse_kind
 from henad_web.explore.spec import (
     BlockSpec,
@@ -36,6 +35,7 @@ from henad_web.explore.spec import (
     spec_of,
 )
 from henad_web.explore.spec_text import normalized
+from henad_web.model.decimals import EXACT_LIMIT, LARGEST_TOML_INTEGER, parse_long_number
 from henad_web.model.fnv import Fnv1a64
 
 if TYPE_CHECKING:

@@ -1,12 +1,16 @@
-"""The tables of a spec file as types: which keys each has, of which kind, and what leaving one out means.
+"""The tables of a spec file as types and as a schema: which keys each has, of which kind, what leaving one out means.
 
-Owns the form alone. `spec_parse` takes its keys from here and `spec_schema` its JSON Schema; no file is ever decoded
-into these types, since a decoder stops at the first mistake.
+Owns the form alone. `spec_parse` takes its keys from here; no file is ever decoded into these types, since a decoder
+stops at the first mistake. Owns too the JSON Schema with which editors complete and check a file, in TOML and in JSON,
+and the rules in it that no type says: which keys exclude or need each other. What depends on a model is not in it.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -25,7 +29,6 @@ from henad_web.explore.spec import (
 )
 
 __all__ = [
-    "SCHEMA_KEY",
     "ActionForm",
     "BlockForm",
     "ExecutionForm",
@@ -34,10 +37,13 @@ __all__ = [
     "RangeForm",
     "ReducerForm",
     "RunForm",
+    "SCHEMA_KEY",
     "SeedsForm",
     "SpecForm",
     "StopForm",
     "keys_of",
+    "spec_schema",
+    "spec_schema_text",
 ]
 
 SCHEMA_KEY = "$schema"
@@ -264,3 +270,102 @@ class SpecForm(_Form, frozen=True):
 def keys_of(form: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the keys of the table that `form` describes, in order."""
     return form.__struct_encode_fields__
+
+
+Schema: TypeAlias = dict[str, Any]
+
+_DIALECT = "http://json-schema.org/draft-07/schema#"
+"""The newest dialect that editors of TOML and of JSON both know in full."""
+_TITLE = "henad-web spec"
+_SUFFIX = "Form"
+_UNSAMPLED = (DesignKind.FACTORIAL, DesignKind.ZIP, DesignKind.TABLE)
+_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+def spec_schema() -> Schema:
+    """Return the schema, in JSON builtins."""
+    _, components = msgspec.json.schema_components([SpecForm], ref_template="#/definitions/{name}")
+    definitions = {_name(name): _definition(name, schema) for name, schema in components.items()}
+    _add_rules(definitions)
+    root = definitions.pop(_name(SpecForm.__name__))
+    root["properties"] = {SCHEMA_KEY: {"type": "string", "description": "Where this schema is."}, **root["properties"]}
+    return {SCHEMA_KEY: _DIALECT, **root, "title": _TITLE, "definitions": dict(sorted(definitions.items()))}
+
+
+def spec_schema_text() -> str:
+    """Return the schema as the text of its published file."""
+    return json.dumps(spec_schema(), indent=2) + "\n"
+
+
+def _name(name: str) -> str:
+    return name.removesuffix(_SUFFIX)
+
+
+def _definition(name: str, schema: Schema) -> Schema:
+    summary, attributes = _documentation(schema)
+    found = cast(Schema, _simplified(schema))
+    found["title"], found["description"] = _name(name), summary
+    if not found.get("required", True):
+        del found["required"]
+    for key, described in found.get("properties", {}).items():
+        if "$ref" in described:
+            # What stands beside a reference does not count in this dialect.
+            reference = {"$ref": described.pop("$ref")}
+            found["properties"][key] = described = {"allOf": [reference], **described}
+        described["description"] = attributes[key]
+    return found
+
+
+def _documentation(schema: Schema) -> tuple[str, dict[str, str]]:
+    text, _, listed = str(schema.get("description", "")).partition("\n\n")
+    _, _, listed = f"\n{listed}".partition("\nAttributes:\n")
+    attributes = {match[1]: " ".join(match[2].split()) for match in _ATTRIBUTE.finditer(listed)}
+    return " ".join(text.split()), attributes
+
+
+def _simplified(value: object) -> object:
+    if isinstance(value, list):
+        return [_simplified(entry) for entry in value]
+    if not isinstance(value, Mapping):
+        return value.replace(f"{_SUFFIX}", "") if isinstance(value, str) and value.startswith("#/") else value
+    found: Schema = {key: _simplified(entry) for key, entry in value.items()}
+    choices = found.get("anyOf", [])
+    if choices and all(set(choice) == {"type"} for choice in choices):
+        kinds = [choice["type"] for choice in choices]
+        found["type"] = [kind for kind in kinds if kind != "integer" or "number" not in kinds]
+        del found["anyOf"]
+    return found
+
+
+def _add_rules(definitions: dict[str, Schema]) -> None:
+    definitions["Seeds"]["not"] = {"required": ["scheme", "list"]}
+    definitions["Factor"]["allOf"] = [_exactly_one("param", "action"), _exactly_one("values", "range", "levels")]
+    sampled = [kind.value for kind in DesignKind if kind not in _UNSAMPLED]
+    definitions["Block"]["allOf"] = [
+        {
+            "if": _design_in(sampled),
+            "then": {"required": ["samples", "factors"], "properties": {"factors": {"minItems": 1}}},
+            "else": {"allOf": [_without("samples"), _without("design_seed")]},
+        },
+        {"if": _design_in([DesignKind.SALTELLI.value]), "else": _without("second_order")},
+        {"if": _design_in([DesignKind.MORRIS.value]), "else": _without("num_levels")},
+        {"if": _design_in([DesignKind.SALTELLI.value, DesignKind.MORRIS.value]), "then": _without("where")},
+        {
+            "if": _design_in([DesignKind.TABLE.value]),
+            "then": {"allOf": [_exactly_one("file", "table_text"), {"properties": {"factors": {"maxItems": 0}}}]},
+            "else": {"allOf": [_without("file"), _without("table_text")]},
+        },
+    ]
+
+
+def _exactly_one(*keys: str) -> Schema:
+    return {"oneOf": [{"required": [key]} for key in keys]}
+
+
+def _design_in(words: list[str]) -> Schema:
+    # A key that is left out satisfies `properties`, and the design left out is none of these.
+    return {"required": ["design"], "properties": {"design": {"enum": words}}}
+
+
+def _without(key: str) -> Schema:
+    return {"not": {"required": [key]}}

@@ -15,9 +15,8 @@ import msgspec
 from msgspec import structs
 
 from henad_web.errors import Place, Problem
-from henad_web.explore.numbers import MAX_U64
 from henad_web.explore.spelling import number_hint, whole_hint
-from henad_web.model.decimals import LARGEST_DOUBLE, whole_text
+from henad_web.model.decimals import LARGEST_DOUBLE, MAX_U64, whole_text
 
 __all__ = ["FLAG", "NUMBER", "TEXT", "TOO_LARGE", "VALUE", "WHOLE", "kind_of", "wrong_kinds"]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from henad_web.errors import near_miss
-from henad_web.explore.numbers import MAX_U64
+from henad_web.model.decimals import MAX_U64
 
 __all__ = ["comparator_hint", "meant", "number_hint", "odd_character", "whole_hint"]
 

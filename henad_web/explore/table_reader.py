@@ -12,10 +12,9 @@ from typing import TypeVar
 
 from henad_web.errors import ProblemList
 from henad_web.explore.factors import TablePath
-from henad_web.explore.numbers import MAX_U64, parse_long_number, parse_whole
 from henad_web.explore.spec_kinds import FLAG, NUMBER, TEXT, TOO_LARGE, WHOLE, kind_of
 from henad_web.explore.spelling import meant, number_hint, whole_hint
-from henad_web.model.decimals import LARGEST_DOUBLE
+from henad_web.model.decimals import LARGEST_DOUBLE, MAX_U64, parse_long_number, parse_whole
 
 __all__ = ["TableReader"]
 

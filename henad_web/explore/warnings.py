@@ -16,8 +16,8 @@ import numpy as np
 
 from henad_web.errors import counted
 from henad_web.explore.levels import ContinuousDomain, DecimalLevels, Domain, SteppedLevels
-from henad_web.explore.numbers import shown_numbers
 from henad_web.explore.spec import BlockSpec, RangeLevels, SpecValue, SweepSpec, ValueLevels
+from henad_web.model.decimals import shown_numbers
 from henad_web.model.params import ParamKind
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from xml.parsers import expat
 
 from henad_web.errors import ProblemList, near_miss
 from henad_web.explore.factors import TablePath
-from henad_web.explore.numbers import LARGEST_TOML_INTEGER
 from henad_web.explore.spec import (
     BlockSpec,
     LevelSpec,
@@ -29,6 +28,7 @@ from henad_web.explore.spec import (
 )
 from henad_web.importers.imported import Notes
 from henad_web.importers.variables import MOST_VALUES, NameMap, Variables, levels_of, split_blocks
+from henad_web.model.decimals import LARGEST_TOML_INTEGER
 
 __all__ = [
     "Element",

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from henad_web.errors import ParamError, ProblemList, near_miss
 from henad_web.explore.factors import TablePath
-from henad_web.explore.numbers import EXACT_LIMIT, LARGEST_TOML_INTEGER
 from henad_web.explore.spec import FactorSpec, LevelSpec, SpecValue, ValueLevels
 from henad_web.importers.imported import Notes
+from henad_web.model.decimals import EXACT_LIMIT, LARGEST_TOML_INTEGER
 from henad_web.model.params import Param
 from henad_web.model.schema import ModelSchema
 

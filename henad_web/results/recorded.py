@@ -1,12 +1,14 @@
 """One result set read back: manifest, rows, series, summary, and the plan and models behind them.
 
-Owns what a result set is once its files are open. Where the files are, and whether somebody still writes them, is told
-by whoever opens them. Writes nothing.
+Owns what a result set is once its files are open, and what a replay of one of its runs is and where it stands: it steps
+as a run does, by the cursor of a run, and compares nothing. Where the files are, and whether somebody still writes
+them, is told by whoever opens them. Writes nothing.
 """
 
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from henad_web.errors import counted
+from henad_web.errors import ResultsError, UsageError, counted, near_miss
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Config, Plan
@@ -28,10 +30,10 @@ from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.record import Counts, non_finite_line
 from henad_web.results.errors import MissingFileError, ModelChangedError
 from henad_web.results.recognition import Opener, ResultFiles
-from henad_web.results.replaying import Replay, ReplayPoint
 from henad_web.results.runs import RecordedRuns
 from henad_web.results.series import RecordedSeries, SeriesFile
 from henad_web.results.summary import RecordedSummary
+from henad_web.run.cursor import RunCursor
 from henad_web.run.requests import RunRequest
 from henad_web.wording import henad_command, models_named
 
@@ -41,7 +43,72 @@ if TYPE_CHECKING:
     from henad_web.model.state import ModelState
     from henad_web.output.table_index import SeriesIndex
 
-__all__ = ["MISSING_SERIES", "RecordedResults", "ResultStatus", "RunSeries"]
+__all__ = [
+    "MISSING_SERIES",
+    "RecordedResults",
+    "Replay",
+    "ReplayPoint",
+    "ResultStatus",
+    "RunSeries",
+]
+
+
+class ReplayPoint(StrEnum):
+    """Where a replayed model stands: at tick 0 before any action, or at the last tick of its run."""
+
+    START = "start"
+    END = "end"
+
+    @classmethod
+    def of(cls, text: str) -> ReplayPoint:
+        """Return the point called `text`.
+
+        Raises:
+            UsageError: There is no such point.
+        """
+        try:
+            return cls(text)
+        except ValueError:
+            hint = near_miss(str(text), list(cls))
+            wrong = f"a replay at {text!r}; allowed: {' or '.join(cls)}"
+            raise UsageError(f"{wrong}; {hint}" if hint else wrong) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What one run was made from.
+
+    Attributes:
+        entry: The model.
+        request: The run, its config and its actions by tick. Those of tick 0 fire before the first step, any other
+            right after the step that reaches its tick.
+        measure: When it was sampled and when it was to end; nothing is kept.
+        ticks: Tick at which the run ended.
+        label: The run in words.
+    """
+
+    entry: ModelEntry
+    request: RunRequest
+    measure: MeasurePlan
+    ticks: int
+    label: str
+
+    def state(self, at: ReplayPoint = ReplayPoint.END) -> ModelState:
+        """Return the model at `at`; whatever it raises while it is built or stepped is the caller's to see.
+
+        Raises:
+            ResultsError: The model does not come as far as the row says, and raises nothing that tells why.
+        """
+        cursor, outcome = RunCursor(self.entry, self.measure, self.request, time.perf_counter), None
+        cursor.build()
+        tick = 0 if at is ReplayPoint.START else self.ticks
+        while at is ReplayPoint.END and (outcome := cursor.advance(tick - cursor.tick)) is None and cursor.tick < tick:
+            pass
+        state = cursor.state
+        if state is None or cursor.tick < tick:
+            note = "" if outcome is None else f": {outcome.note}"
+            raise cursor.error or ResultsError(f"{self.label} did not come to tick {tick} again{note}")
+        return state
 
 
 MISSING_SERIES = (

@@ -16,7 +16,7 @@ from henad_web.errors import SpecError
 from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind, SeedScheme
 from henad_web.explore.spec_file import load_spec, parse_spec, spec_document, spec_to_json, spec_to_toml
-from henad_web.explore.spec_schema import spec_schema, spec_schema_text
+from henad_web.explore.spec_form import spec_schema, spec_schema_text
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "docs" / "henad-spec.schema.json"

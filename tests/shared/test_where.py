@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from henad_web.explore.numbers import shown_numbers
 from henad_web.explore.plan import Plan
 from henad_web.explore.spec import ActionSpec, BlockSpec, RunSettings
 from henad_web.explore.warnings import ActionAfterEnd
 from henad_web.explore.where import MAX_DEPTH, WhereError, parse_where
-from henad_web.model.decimals import f32_text
+from henad_web.model.decimals import f32_text, shown_numbers
 from tests.shared.schemas import ALL, block, move, only_problem, plan_of, span, table, values, vary
 
 
