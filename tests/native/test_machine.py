@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import henad_web as hw
 from henad_native.machine import free_memory, machine_resources, usable_cores
+from henad_native.target import NativeTarget
+from henad_web.run.layout import layout_text
+from tests.shared.hosts import ManualClock
 
 GIB = 1 << 30
 MEMINFO = f"MemTotal: 16384 kB\nMemFree: 1 kB\nMemAvailable:   {16 * GIB // 1024} kB\n"
@@ -129,3 +135,24 @@ def test_threads_step_at_once_where_the_interpreter_has_no_lock(
     resources = machine_resources(can_spawn=True, root=system(tmp_path, NEW, files))
     assert resources.steps_threads_at_once is not has_lock
     assert (resources.workers, resources.free_memory, resources.can_spawn) == (1, 7, True)
+
+
+@pytest.mark.parametrize(
+    ("reading_s", "asked", "text"),
+    [
+        (1e-6, {}, r"one lane in the caller: the whole work is under 1 ms"),
+        (1.0, {}, r"2 process lanes: 10 runs of about 2\.0 s each on 2 cores"),
+        (1e-6, {"concurrency": 2}, r"2 process lanes: as asked"),
+        (1e-6, {"concurrency": 4, "lanes": "in_caller"}, r"one lane in the caller: as asked; 4 were asked for"),
+        (1.0, {"memory_budget": 1}, r"one lane in the caller: runs of .* each, in 1 byte"),
+    ],
+)
+def test_a_sweep_on_this_machine_has_the_lanes_that_its_work_and_its_cores_are_worth(
+    monkeypatch: pytest.MonkeyPatch, reading_s: float, asked: dict[str, Any], text: str
+) -> None:
+    monkeypatch.setattr("henad_native.machine.usable_cores", lambda root: 2)
+    spec = hw.SweepSpec(model="game_of_life", run=hw.RunSettings(steps=1, replicates=10))
+    target = NativeTarget(clock=ManualClock(reading_s))
+    entry = hw.example_models()["game_of_life"]
+    outline = hw.plan_spec(entry, spec, options=hw.SweepRunOptions(**asked), target=target)
+    assert re.fullmatch(text, layout_text(outline.layout))
