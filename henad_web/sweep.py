@@ -24,6 +24,7 @@ from henad_web.resume.resumption import continued_manifest
 from henad_web.run.active_runs import ActiveRuns
 from henad_web.run.control import IDLE, NOW, Answer, SweepControl
 from henad_web.run.lanes import (
+    BatchAdvanced,
     CommandAcknowledged,
     DeviceLost,
     LaneCommand,
@@ -457,6 +458,9 @@ class _Runs:
                 self._active_runs.start(run, self._end_tick)
             case RunAdvanced(run_id, tick):
                 self._active_runs.reach(run_id, tick)
+            case BatchAdvanced(run_ids, tick):
+                for run_id in run_ids:
+                    self._active_runs.reach(run_id, tick)
             case RunEnded(outcome):
                 run_id = outcome.run.run_id
                 self._active_runs.finish(run_id)

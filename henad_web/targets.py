@@ -195,7 +195,13 @@ class PumpedTarget:
     def _make_lanes(
         self, entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, notify: Callable[[], None]
     ) -> Lanes:
-        return InProcessLane(entry, measure, slice_target_s=FRAME_SLICE_TARGET_S, clock=self._clock)
+        return InProcessLane(
+            entry,
+            measure,
+            slice_target_s=FRAME_SLICE_TARGET_S,
+            clock=self._clock,
+            batch_rows=layout.batch_rows,
+        )
 
 
 _Part = TypeVar("_Part")

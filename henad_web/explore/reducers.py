@@ -177,6 +177,11 @@ class ColumnTotals:
         self._high_tick = np.where(high > self._high, ticks[at_high], self._high_tick)
         self._low, self._high = np.minimum(low, self._low), np.maximum(high, self._high)
 
+    def keep(self, columns: NDArray[np.intp]) -> None:
+        """Go on with `columns` alone; they are numbered anew, from 0."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name)[columns])
+
     def result(self, kind: Kind, column: int) -> float | None:
         """Return `kind` of column number `column`; None when it never had a finite sample."""
         count = int(self._count[column])

@@ -177,4 +177,5 @@ def _execution_record(outline: SweepOutline, options: SweepRunOptions) -> Execut
         gpu_memory_budget=options.gpu_memory_budget,
         lane_kind=str(layout.kind) if layout.cpu_lanes else UNSET,
         why=layout.why or UNSET,
+        batch_rows=layout.batch_rows if layout.batch_rows > 1 else UNSET,
     )

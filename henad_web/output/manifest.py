@@ -207,7 +207,10 @@ class ShardRecord(_Record, frozen=True):
 
 
 class ExecutionRecord(_Record, frozen=True):
-    """How the runs were executed. Sizes in bytes; `lane_kind` and `why` are what chose the lanes."""
+    """How the runs were executed. Sizes in bytes; `lane_kind` and `why` are what chose the lanes.
+
+    `batch_rows` is how many replicates a lane could step together, where that was more than one.
+    """
 
     backend: str
     concurrency: int | str
@@ -219,6 +222,7 @@ class ExecutionRecord(_Record, frozen=True):
     gpu_memory_budget: int | None
     lane_kind: str | UnsetType = UNSET
     why: str | UnsetType = UNSET
+    batch_rows: int | UnsetType = UNSET
 
 
 class LimitsRecord(_Record, frozen=True):

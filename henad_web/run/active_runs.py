@@ -1,11 +1,11 @@
 """Runs in progress with the tick each has reached, and finished runs that wait for an earlier one.
 
-Written by the side that pumps, read by the host: each change swaps one tuple, so a reader never sees half of one.
+Written by the side that pumps, read by the host: each change swaps one whole entry, so a reader never sees half of one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from henad_web.explore.outcomes import PlannedRun
 
@@ -38,12 +38,11 @@ class ActiveRuns:
     def __init__(self) -> None:
         self._stepping: dict[int, ActiveRun] = {}
         self._waiting: set[int] = set()
-        self._listed: tuple[ActiveRun, ...] = ()
         self._waiting_count = 0
 
     def list(self) -> tuple[ActiveRun, ...]:
         """Return the runs in progress, by run id."""
-        return self._listed
+        return tuple(sorted(self._stepping.values(), key=lambda active: active.run.run_id))
 
     @property
     def waiting_count(self) -> int:
@@ -52,7 +51,7 @@ class ActiveRuns:
 
     def start(self, run: PlannedRun, end_tick: int) -> None:
         """List `run` at tick 0."""
-        self._put(run.run_id, ActiveRun(run, 0, end_tick))
+        self._stepping[run.run_id] = ActiveRun(run, 0, end_tick)
 
     def mark_committed(self, run_id: int) -> None:
         """Take run `run_id` off the runs that wait."""
@@ -63,7 +62,7 @@ class ActiveRuns:
         """Record that run `run_id` has reached `tick`; a run not listed is ignored."""
         active = self._stepping.get(run_id)
         if active is not None and active.tick != tick:
-            self._put(run_id, replace(active, tick=tick))
+            self._stepping[run_id] = ActiveRun(active.run, tick, active.end_tick)
 
     def finish(self, run_id: int) -> None:
         """Move run `run_id` from the runs in progress to those that wait."""
@@ -73,19 +72,10 @@ class ActiveRuns:
 
     def drop(self, run_id: int) -> None:
         """Take run `run_id` off the runs in progress. An abandoned run never waits."""
-        if self._stepping.pop(run_id, None) is not None:
-            self._publish()
+        self._stepping.pop(run_id, None)
 
     def clear(self) -> None:
         """Drop every run in progress and every one that waits, as an abort does."""
         self._stepping.clear()
         self._waiting.clear()
         self._waiting_count = 0
-        self._publish()
-
-    def _put(self, run_id: int, active: ActiveRun) -> None:
-        self._stepping[run_id] = active
-        self._publish()
-
-    def _publish(self) -> None:
-        self._listed = tuple(self._stepping[run_id] for run_id in sorted(self._stepping))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 __all__ = [
     "After",
     "Answer",
+    "BatchSize",
     "Clock",
     "FRAME_SLICE_TARGET_S",
     "IDLE",
@@ -195,3 +196,33 @@ class SliceSize:
             self.steps = max(1, int(taken * self.target_s / elapsed_s))
         elif taken >= self.steps and elapsed_s < self.target_s / 2.0:
             self.steps = min(self.steps * 2, MAX_SLICE_STEPS)
+
+
+class BatchSize:
+    """How many replicates are stepped together: no more than one step of all of them fits a slice.
+
+    Attributes:
+        rows: Replicates of the next batch, 1 to the most there may be.
+
+    Args:
+        most: Most there may be.
+        target_s: Seconds a slice aims at.
+    """
+
+    __slots__ = ("_longest_s", "_most", "_target_s", "rows")
+
+    def __init__(self, most: int, target_s: float) -> None:
+        self.rows = self._most = most
+        self._target_s, self._longest_s = target_s, 0.0
+
+    def took(self, seconds: float) -> None:
+        """Learn how long one step of the batch under way took, or its build: what is done in one piece."""
+        self._longest_s = max(self._longest_s, seconds)
+
+    def end(self, rows: int) -> None:
+        """Settle the size of the next batch after one that began with `rows`."""
+        longest_s, self._longest_s = self._longest_s, 0.0
+        if longest_s > self._target_s:
+            self.rows = max(1, int(rows * self._target_s / longest_s))
+        elif rows >= self.rows and longest_s < self._target_s / 2.0:
+            self.rows = min(self.rows * 2, self._most)

@@ -6,6 +6,7 @@ A run's samples, actions and end depend on ticks alone, so any way of slicing gi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -19,18 +20,24 @@ from henad_web.run.course import Course
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
+    from henad_web.explore.sampler import Reduced
     from henad_web.model.entry import ModelEntry
     from henad_web.model.params import ParamValue
     from henad_web.model.schema import Schedule
-    from henad_web.model.state import ModelState
+    from henad_web.model.state import BatchState, ModelState
     from henad_web.run.control import Clock
     from henad_web.run.course import Leg
     from henad_web.run.requests import RunRequest
 
 __all__ = [
     "RunCursor",
+    "RunEnd",
     "RunStage",
     "build_state",
+    "check_tick",
+    "refusal_text",
+    "rows_together",
+    "run_outcome",
 ]
 
 
@@ -105,7 +112,7 @@ class RunCursor:
         attempt.build_s = self._clock() - started
         if isinstance(built, Fault):
             self.error = built.error
-            self._finish(_End.by_fault(built))
+            self._finish(RunEnd.by_fault(built))
         else:
             attempt.state = built
 
@@ -134,15 +141,15 @@ class RunCursor:
             reason = attempt.advance(budget, stride)
         attempt.wall_s += self._clock() - started
         if blame.error is not None:
-            self._fail(attempt, _End.by_error(blame, attempt.tick), blame.error)
+            self._fail(attempt, RunEnd.by_error(blame, attempt.tick), blame.error)
         elif reason is not None:
-            self._finish(_End.by_reason(reason, attempt.sampler.non_finite))
+            self._finish(RunEnd.by_reason(reason, attempt.sampler.non_finite))
         elif (timeout_s := self._measure.timeout_s) is not None and attempt.wall_s >= timeout_s:
-            self._finish(_End.by_timeout(timeout_s, attempt.tick), is_cut=True)
+            self._finish(RunEnd.by_timeout(timeout_s, attempt.tick), is_cut=True)
         elif failed is not None and attempt.tick >= failed.last_tick:
             self._finish(failed.end)
 
-    def _fail(self, attempt: _Attempt, end: _End, error: BaseException) -> None:
+    def _fail(self, attempt: _Attempt, end: RunEnd, error: BaseException) -> None:
         """End the run, or have it done again to find the step that fails."""
         if self._failed is None and attempt.stepping > 1:
             attempt.state = None  # two of them might not fit
@@ -152,26 +159,19 @@ class RunCursor:
             self.error = error  # that of an attempt to be repeated is dropped: its frames hold the model
             self._finish(end)
 
-    def _finish(self, end: _End, *, is_cut: bool = False) -> None:
+    def _finish(self, end: RunEnd, *, is_cut: bool = False) -> None:
         attempt, failed = self._attempt, self._failed
         if failed is not None and not is_cut and not failed.is_found_by(attempt, end):
             attempt, end = failed.attempt, failed.end.not_again()
-        reducers, series = attempt.sampler.finish()
-        notes = (one_line("; ".join(attempt.refusals)), one_line(end.note, _LONGEST_END))
-        self._outcome = RunOutcome(
-            run=self.request.run,
-            config=self.request.config,
-            run_key=self.request.run_key,
-            status=end.status,
-            stop_reason=end.reason,
+        self._outcome = run_outcome(
+            self.request,
+            end,
             ticks=attempt.tick,
             population=attempt.population,
-            build_ms=attempt.build_s * 1000.0,
-            wall_ms=attempt.wall_s * 1000.0,
-            reducers=reducers,
-            series=series,
-            note="; ".join(filter(None, notes)),
-            traceback=end.traceback,
+            build_s=attempt.build_s,
+            wall_s=attempt.wall_s,
+            refusals=attempt.refusals,
+            reduced=attempt.sampler.finish(),
         )
 
 
@@ -235,25 +235,36 @@ class _Attempt:
             return
         self.stepping = steps
         state.step(steps)
-        _check_tick(state, self.tick + steps)
+        check_tick(state, self.tick + steps)
         self.stepping = 0
         self.tick += steps
 
     def _fire(self, state: ModelState, actions: Schedule) -> None:
         for action in actions:
             if not state.act(action.id):
-                self.refusals.append(f"model refused action '{action.id}' at tick {self.tick}")
+                self.refusals.append(refusal_text(action.id, self.tick))
+
+
+def refusal_text(action_id: str, tick: int) -> str:
+    """Return what a row's note says of an action that the model refused."""
+    return f"model refused action '{action_id}' at tick {tick}"
 
 
 def _check_start(state: ModelState) -> None:
-    _check_tick(state, 0)
+    check_tick(state, 0)
     checked_count("heap_bytes", state.heap_bytes)
     jobs = state.parallel_jobs
     if jobs is not None:
         checked_count("parallel_jobs", jobs)
 
 
-def _check_tick(state: ModelState, tick: int) -> None:
+def check_tick(state: ModelState | BatchState, tick: int) -> None:
+    """Make sure that `state` counts its steps as its caller does.
+
+    Raises:
+        TickError: It tells another tick.
+        StateValueError: Its tick is no count.
+    """
     # Slices begin at the model's own tick: one that counts otherwise would depend on how its run is sliced.
     came = checked_count("tick", state.tick)
     if came != tick:
@@ -265,7 +276,7 @@ _LONGEST_END = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class RunEnd:
     """How a run ended, before its outcome is put together."""
 
     status: RunStatus
@@ -274,19 +285,22 @@ class _End:
     traceback: str | None = None
 
     @classmethod
-    def by_reason(cls, reason: StopReason, non_finite: tuple[str, int] | None) -> _End:
+    def by_reason(cls, reason: StopReason, non_finite: tuple[str, int] | None) -> RunEnd:
+        """Return the end of a run without a fault, given its first value that is not finite, as ``(column, tick)``."""
         if non_finite is None:
             return cls(RunStatus.OK, reason)
         column, tick = non_finite
         return cls(RunStatus.NON_FINITE, reason, f"{column} is not finite at tick {tick}")
 
     @classmethod
-    def by_fault(cls, fault: Fault) -> _End:
+    def by_fault(cls, fault: Fault) -> RunEnd:
+        """Return the end that a fault of the model is."""
         status = RunStatus.REFUSED if fault.is_refusal else RunStatus.PANICKED
         return cls(status, StopReason.FAULT, fault.text, fault.traceback)
 
     @classmethod
-    def by_error(cls, blame: Blame, tick: int) -> _End:
+    def by_error(cls, blame: Blame, tick: int) -> RunEnd:
+        """Return the end that what was raised behind `tick` is: wrong values of the model, or its fault."""
         error, fault = blame.error, blame.fault
         if isinstance(error, StatsShapeError | TickError):
             return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(str(error)))
@@ -295,13 +309,56 @@ class _End:
         return cls(RunStatus.PANICKED, StopReason.FAULT) if fault is None else cls.by_fault(fault)
 
     @classmethod
-    def by_timeout(cls, timeout_s: float, tick: int) -> _End:
+    def by_timeout(cls, timeout_s: float, tick: int) -> RunEnd:
+        """Return the end of a run that had its `timeout_s` seconds by `tick`."""
         seconds = repr(float(timeout_s)).removesuffix(".0")
         return cls(RunStatus.TIMED_OUT, StopReason.TIMEOUT, f"timed out after {seconds} s at tick {tick}")
 
-    def not_again(self) -> _End:
+    def not_again(self) -> RunEnd:
         """Return this end of a run that was done again and went another way."""
         return replace(self, note=f"{_NOT_AGAIN}; {self.note}")
+
+
+def run_outcome(
+    request: RunRequest,
+    end: RunEnd,
+    *,
+    ticks: int,
+    population: int,
+    build_s: float,
+    wall_s: float,
+    refusals: Sequence[str],
+    reduced: Reduced,
+) -> RunOutcome:
+    """Return the outcome of the run of `request`, which came to `end`.
+
+    Args:
+        request: Which run.
+        end: How it ended.
+        ticks: Last tick reached.
+        population: Population at the latest sample.
+        build_s: Seconds the build took.
+        wall_s: Seconds of stepping and sampling.
+        refusals: Actions the model refused, in words.
+        reduced: Its reducers and its series.
+    """
+    reducers, series = reduced
+    notes = (one_line("; ".join(refusals)), one_line(end.note, _LONGEST_END))
+    return RunOutcome(
+        run=request.run,
+        config=request.config,
+        run_key=request.run_key,
+        status=end.status,
+        stop_reason=end.reason,
+        ticks=ticks,
+        population=population,
+        build_ms=build_s * 1000.0,
+        wall_ms=wall_s * 1000.0,
+        reducers=reducers,
+        series=series,
+        note="; ".join(filter(None, notes)),
+        traceback=end.traceback,
+    )
 
 
 _NOT_AGAIN = (
@@ -315,14 +372,14 @@ class _FailedAttempt:
     """An attempt that failed inside several steps at once, its model dropped, and the end it came to."""
 
     attempt: _Attempt
-    end: _End
+    end: RunEnd
 
     @property
     def last_tick(self) -> int:
         """The tick that those steps led to."""
         return self.attempt.tick + self.attempt.stepping
 
-    def is_found_by(self, again: _Attempt, end: _End) -> bool:
+    def is_found_by(self, again: _Attempt, end: RunEnd) -> bool:
         """Return whether `again` ended with a single failing step where this one failed."""
         return (
             end.reason is StopReason.FAULT and again.stepping == 1 and self.attempt.tick <= again.tick < self.last_tick
@@ -350,3 +407,13 @@ def build_state(
         if state is None:
             raise ModelDefinitionError(f"the factory of model '{entry.id}' returned nothing; it returns the state")
     return blame.fault or state
+
+
+def rows_together(entry: ModelEntry, params: tuple[ParamValue, ...], *, takes_interrupts: bool = False) -> int:
+    """Return how many replicates of `entry` with `params` are worth stepping together, 1 where it does not say."""
+    if entry.batches is None or entry.metadata.backend is Backend.GPU:
+        return 1
+    with Blame(Phase.BUILDING, entry.source_file, takes_interrupts=takes_interrupts):
+        rows: object = entry.batch_rows(params)
+        return max(1, rows) if isinstance(rows, int) else 1
+    return 1

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from henad_web.model.faults import Blame, Phase
-from henad_web.run.control import IDLE, SliceSize
-from henad_web.run.cursor import RunCursor
+from henad_web.run.batch import BatchCursor
+from henad_web.run.control import IDLE, BatchSize, SliceSize
+from henad_web.run.cursor import rows_together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.outcomes import PlannedRun, RunOutcome
     from henad_web.model.entry import ModelEntry
-    from henad_web.model.state import ModelState
     from henad_web.run.control import Answer, Clock
     from henad_web.run.requests import RunRequest
 
 __all__ = [
+    "BatchAdvanced",
     "CommandAcknowledged",
     "DeviceLost",
     "InProcessLane",
@@ -63,6 +64,15 @@ class RunAdvanced:
     """Run `run_id` has reached `tick`, its latest steps taking `pace_s` seconds each."""
 
     run_id: int
+    tick: int
+    pace_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAdvanced:
+    """The runs `run_ids`, which are stepped together, have reached `tick`, a step of all taking `pace_s` seconds."""
+
+    run_ids: tuple[int, ...]
     tick: int
     pace_s: float
 
@@ -104,7 +114,9 @@ class DeviceLost:
     """The device that the lanes step on is gone: no run that has not ended yet will."""
 
 
-LaneReport = RunStarted | RunAdvanced | RunEnded | RunLost | LaneNotice | CommandAcknowledged | DeviceLost
+LaneReport = (
+    RunStarted | RunAdvanced | BatchAdvanced | RunEnded | RunLost | LaneNotice | CommandAcknowledged | DeviceLost
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,13 +179,14 @@ class Lanes(Protocol):
 
 
 class InProcessLane:
-    """One lane that steps its run inside `poll`.
+    """One lane that steps its runs inside `poll`: one at a time, or several replicates of one config together.
 
     Args:
         entry: The model.
         measure: When to sample, what to keep and when to give a run up.
         slice_target_s: Seconds a slice aims at.
         clock: Monotonic clock.
+        batch_rows: Most runs to step together, where the model offers it.
         takes_interrupts: Whether an interrupt inside `poll` can only be the model's doing.
     """
 
@@ -184,12 +197,16 @@ class InProcessLane:
         *,
         slice_target_s: float,
         clock: Clock,
+        batch_rows: int = 1,
         takes_interrupts: bool = False,
     ) -> None:
         self._entry, self._measure = entry, measure
         self._slice_target_s, self._clock, self._takes_interrupts = slice_target_s, clock, takes_interrupts
-        self._cursor: RunCursor | None = None
-        self._is_told = self._is_built = False
+        self._batch_size = BatchSize(batch_rows, slice_target_s)
+        self._taken: list[RunRequest] = []
+        self._room = 0
+        self._cursor: BatchCursor | None = None
+        self._is_built = False
         self._slice = SliceSize(slice_target_s)
         self._obeys = LaneCommand.RESUME
         self._acknowledgements: list[LaneReport] = []
@@ -197,45 +214,69 @@ class InProcessLane:
     @property
     def is_stepping(self) -> bool:
         """Whether the next `poll` steps a model that stands, and does not build one."""
-        return self._cursor is not None and self._cursor.state is not None
+        return self._cursor is not None and self._cursor.is_built
 
     def submit(self, request: RunRequest) -> bool:
-        """Take `request` unless a run is in progress or the lane is not running."""
+        """Take `request` unless runs are in progress, it is of another config than those taken, or the lane is held."""
         if self._cursor is not None or self._obeys is not LaneCommand.RESUME:
             return False
-        self._cursor = RunCursor(
-            self._entry, self._measure, request, self._clock, takes_interrupts=self._takes_interrupts
-        )
-        self._is_told = self._is_built = False
-        self._slice = SliceSize(self._slice_target_s)
+        if not self._taken:
+            self._room = self._rows_together(request)
+        elif not self._is_replicate(request):
+            return False
+        self._taken.append(request)
         return True
 
-    def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
-        """Tell of a new run, then build it, then advance it by one slice a call, and report."""
-        reports, self._acknowledgements = self._acknowledgements, []
-        cursor = self._cursor
-        if cursor is None or self._obeys is not LaneCommand.RESUME:
-            return reports
-        if not self._is_told:
-            self._is_told = True
-            return [*reports, RunStarted(cursor.request.run)]
-        if self._is_built:
-            return [*reports, self._advance(cursor, time_left_s)]
-        cursor.build()
-        self._is_built = True
-        return [*reports, RunAdvanced(cursor.request.run.run_id, 0, 0.0)]
+    def _rows_together(self, request: RunRequest) -> int:
+        """Return how many runs of the config of `request` are to be stepped together."""
+        if self._batch_size.rows == 1:
+            return 1
+        worth = rows_together(self._entry, request.config.params, takes_interrupts=self._takes_interrupts)
+        return min(self._batch_size.rows, worth)
 
-    def _advance(self, cursor: RunCursor, time_left_s: float | None) -> LaneReport:
-        steps, stage = self._slice.within(time_left_s), cursor.stage
+    def _is_replicate(self, request: RunRequest) -> bool:
+        return len(self._taken) < self._room and request.run.config_id == self._taken[0].run.config_id
+
+    def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
+        """Tell of new runs, then build them, then advance them by one slice a call, and report."""
+        reports, self._acknowledgements = self._acknowledgements, []
+        if self._obeys is not LaneCommand.RESUME or not self._taken:
+            return reports
+        cursor = self._cursor
+        if cursor is None:
+            self._cursor, self._is_built = self._cursor_of(self._taken), False
+            return [*reports, *(RunStarted(request.run) for request in self._taken)]
         started = self._clock()
-        outcome = cursor.advance(steps)
+        if self._is_built:
+            return [*reports, *self._advance(cursor, time_left_s, started)]
+        cursor.build()
+        self._is_built, self._slice = True, SliceSize(self._slice_target_s)
+        self._batch_size.took(self._clock() - started)
+        return [*reports, *self._advanced(cursor)]
+
+    def _cursor_of(self, requests: Sequence[RunRequest]) -> BatchCursor:
+        return BatchCursor(self._entry, self._measure, requests, self._clock, takes_interrupts=self._takes_interrupts)
+
+    def _advance(self, cursor: BatchCursor, time_left_s: float | None, started: float) -> Sequence[LaneReport]:
+        steps, stage = self._slice.within(time_left_s), cursor.stage
+        outcomes = cursor.advance(steps)
         self._slice.adapt(self._clock() - started, steps)
-        if cursor.stage is not stage:  # another pace: a slice grown on the last one says nothing of it
+        self._batch_size.took(self._slice.pace_s)
+        if cursor.stage != stage:  # another pace: a slice grown on the last one says nothing of it
             self._slice = SliceSize(self._slice_target_s)
-        if outcome is None:
-            return RunAdvanced(cursor.request.run.run_id, cursor.tick, self._slice.pace_s)
+        ended = map(RunEnded, outcomes)
+        if not cursor.is_over:
+            return [*ended, *self._advanced(cursor)]
+        self._batch_size.end(len(self._taken))
         self._cursor = None
-        return RunEnded(outcome)
+        self._taken = []
+        return [*ended]
+
+    def _advanced(self, cursor: BatchCursor) -> Sequence[LaneReport]:
+        run_ids, pace_s = cursor.run_ids, self._slice.pace_s
+        if len(run_ids) == 1:
+            return [RunAdvanced(run_ids[0], cursor.tick, pace_s)]
+        return [BatchAdvanced(run_ids, cursor.tick, pace_s)]
 
     def when_quiet(self) -> Answer:
         """Return idle: nothing moves outside `poll`."""
@@ -245,28 +286,29 @@ class InProcessLane:
         """Obey `command` at once; the acknowledgement comes with the next poll."""
         self._obeys = command
         if command is LaneCommand.ABORT:
-            self._cursor = None
+            self.close()
         self._acknowledgements.append(CommandAcknowledged(command))
 
     def view(self) -> RunView | None:
-        """Return the run in progress as a copy, None when there is none.
+        """Return the run in progress, the first of those that are stepped together, as a copy; None without one.
 
         A model that fails to show itself is one without a grid: whoever looks is not to end the run or the sweep.
         """
         cursor = self._cursor
-        if cursor is None or cursor.state is None:
+        if cursor is None or not self._is_built or not cursor.run_ids:
             return None
-        grid = _copied_grid(cursor.state, takes_interrupts=self._takes_interrupts)
-        return RunView(cursor.request.run.run_id, cursor.tick, grid, self._entry.metadata.palette)
+        grid = _copied_grid(cursor, takes_interrupts=self._takes_interrupts)
+        return RunView(cursor.run_ids[0], cursor.tick, grid, self._entry.metadata.palette)
 
     def close(self) -> None:
-        """Give up the run in progress."""
+        """Give up the runs in progress."""
         self._cursor = None
+        self._taken = []
 
 
-def _copied_grid(state: ModelState, *, takes_interrupts: bool) -> NDArray[np.uint8] | None:
+def _copied_grid(cursor: BatchCursor, *, takes_interrupts: bool) -> NDArray[np.uint8] | None:
     with Blame(Phase.STEPPING, None, takes_interrupts=takes_interrupts):
-        grid = state.grid
+        grid = cursor.grid()
         cells = None if grid is None else np.array(grid, dtype=np.uint8, copy=True)
         return cells if cells is not None and cells.ndim == _GRID_AXES else None
     return None

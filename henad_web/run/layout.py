@@ -124,6 +124,10 @@ class ProbeFacts(Protocol):
     def run_s(self) -> float | None:
         """Seconds a run is guessed to take, None where none was timed."""
 
+    @property
+    def batch_rows(self) -> int:
+        """Replicates like it that are worth stepping together, 1 for none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionLayout:
@@ -133,6 +137,7 @@ class ExecutionLayout:
         cpu_lanes: Runs stepped at once on the CPU.
         threads_per_lane: Threads each of them may use.
         gpu_tracks: GPU runs alive at once.
+        batch_rows: Most replicates that a lane steps together; a model may want fewer.
         kind: Where the lanes step their runs. Only one lane can be in the caller.
         why: What decided, as the words behind the colon of `layout_text`; no part of what makes layouts equal.
     """
@@ -140,12 +145,14 @@ class ExecutionLayout:
     cpu_lanes: int
     threads_per_lane: int
     gpu_tracks: int = 0
+    batch_rows: int = 1
     kind: LaneKind = LaneKind.IN_CALLER
     why: str = field(default="", compare=False)
 
     def projected_bytes(self, probe: ProbeFacts) -> int:
         """Return the bytes of all live runs together, each as large as the probed one."""
-        return self.cpu_lanes * probe.heap_bytes + self.gpu_tracks * probe.demand_bytes
+        on_cpu = self.cpu_lanes * min(self.batch_rows, probe.batch_rows) * probe.heap_bytes
+        return on_cpu + self.gpu_tracks * probe.demand_bytes
 
 
 def layout_text(layout: ExecutionLayout) -> str:

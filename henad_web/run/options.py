@@ -43,6 +43,7 @@ class SweepRunOptions:
         concurrency: Runs kept going at once, ``"auto"`` to let the target decide.
         lanes: Where lanes step their runs: ``"process"``, ``"thread"``, ``"in_caller"`` (one lane, inside the sweep's
             own thread), or ``"auto"``. In processes of their own, a crash or a run that never returns costs a row.
+        batches: Whether replicates of a config may be stepped together where the model offers it.
         memory_budget: Host bytes for all live runs together, None for no limit.
         gpu_memory_budget: Device bytes for all live GPU runs together, None for the device's largest buffer.
         series_budget: Bytes of series that the events carry, None for the target's default. The files keep every
@@ -59,12 +60,13 @@ class SweepRunOptions:
 
     Raises:
         ConcurrencyError: `concurrency` is neither ``"auto"`` nor a count of at least 1.
-        UsageError: A budget is negative or not a whole number, `on_full` or `lanes` is another word, or `shard`,
-            `reuse` or `wake` of another type.
+        UsageError: A budget is negative or not a whole number, `on_full` or `lanes` is another word, or `batches`,
+            `shard`, `reuse` or `wake` of another type.
     """
 
     concurrency: Concurrency = "auto"
     lanes: LaneKind | str = "auto"
+    batches: bool = True
     memory_budget: int | None = None
     gpu_memory_budget: int | None = None
     series_budget: int | None = None
@@ -82,6 +84,8 @@ class SweepRunOptions:
         _check_word("on_full", self.on_full, list(OnFull))
         _check_word("lanes", self.lanes, ["auto", *LaneKind])
         object.__setattr__(self, "on_full", OnFull(self.on_full))
+        if not isinstance(self.batches, bool):
+            raise UsageError(f"batches is {whole_text(self.batches)}; allowed: True or False")
         for name in ("memory_budget", "gpu_memory_budget", "series_budget"):
             _check_budget(name, getattr(self, name))
         if not isinstance(self.shard, Shard | None):

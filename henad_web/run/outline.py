@@ -12,7 +12,7 @@ from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
-from henad_web.run.layout import choose_layout, is_work_decisive
+from henad_web.run.layout import choose_layout, is_work_decisive, replicates_that_fit
 from henad_web.run.probe import Probe
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def make_outline(
     """Return the outline of doing `pending` runs over `plan` on `resources`, where `skipped` others are kept."""
     series_rows = pending * series_rows_a_run(plan)
     layout = _layout(entry.metadata, probe, options, resources, pending)
+    layout = replace(layout, batch_rows=_batch_rows(entry, plan, probe, options, layout, pending))
     return SweepOutline(
         model=entry.id,
         backend=entry.metadata.backend,
@@ -142,6 +143,21 @@ def _layout(
         releases_lock=metadata.releases_lock,
         kind=options.lane_kind,
     )
+
+
+def _batch_rows(
+    entry: ModelEntry,
+    plan: Plan,
+    probe: ProbeReport,
+    options: SweepRunOptions,
+    layout: ExecutionLayout,
+    pending: int,
+) -> int:
+    """Return how many replicates a lane of `layout` may step together: no lane is to wait for another's batch."""
+    if not options.batches or entry.batches is None or not layout.cpu_lanes:
+        return 1
+    most = min(plan.replicates, -(-pending // layout.cpu_lanes))
+    return replicates_that_fit(options.memory_budget, probe.heap_bytes, layout.cpu_lanes, max(1, most))
 
 
 def _long_series(rows: int) -> tuple[LongSeries, ...]:

@@ -18,7 +18,7 @@ from henad_web.model.faults import Blame, Fault, Phase
 from henad_web.model.schema import are_declared
 from henad_web.model.state import checked_count
 from henad_web.run.control import NATIVE_SLICE_TARGET_S
-from henad_web.run.cursor import RunCursor, build_state
+from henad_web.run.cursor import RunCursor, build_state, rows_together
 from henad_web.run.requests import RunRequest
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class ProbeReport:
         values: Its sample at tick 0, before any action, a number a column.
         is_sound: Whether all it said of itself is what a run takes.
         run_s: Seconds a run is guessed to take, None where none was timed.
+        batch_rows: Replicates of the config that are worth stepping together, 1 for none.
     """
 
     config: Config
@@ -77,6 +78,7 @@ class ProbeReport:
     values: tuple[float, ...] = ()
     is_sound: bool = True
     run_s: float | None = None
+    batch_rows: int = 1
 
     def sized_for(self, other: ProbeReport) -> ProbeReport:
         """Return this report with the size of `other` where that one takes more memory, host and device together."""
@@ -88,6 +90,7 @@ class ProbeReport:
             population=other.population,
             parallel_jobs=other.parallel_jobs,
             demand_bytes=other.demand_bytes,
+            batch_rows=other.batch_rows,
         )
 
 
@@ -190,7 +193,8 @@ class Probe:
             return blame.fault
         if timer is not None:
             self._timing = self._time(state, timer, build_s)
-        return report
+        rows = rows_together(self._entry, config.params, takes_interrupts=takes_interrupts)
+        return replace(report, batch_rows=rows)
 
     def _time(self, state: ModelState, timer: Clock, build_s: float) -> Iterator[None]:
         """Guess the time of a run from stepping and sampling `state`, a slice a turn; a fault leaves it untold."""

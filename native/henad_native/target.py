@@ -128,7 +128,12 @@ class NativeTarget:
     ) -> Lanes:
         def in_caller() -> Lanes:
             return InProcessLane(
-                entry, measure, slice_target_s=NATIVE_SLICE_TARGET_S, clock=self._clock, takes_interrupts=True
+                entry,
+                measure,
+                slice_target_s=NATIVE_SLICE_TARGET_S,
+                clock=self._clock,
+                batch_rows=layout.batch_rows,
+                takes_interrupts=True,
             )
 
         if layout.kind is LaneKind.PROCESS:

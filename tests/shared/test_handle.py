@@ -374,7 +374,7 @@ def test_a_dry_run_tells_the_outline_and_runs_nothing(host: Host, models: hw.Mod
     assert outline.dry_run
     assert (outline.configs, outline.replicates, outline.runs, outline.pending) == (3, 2, 6, 6)
     assert outline.series_rows == 6 * 6
-    assert outline.layout == ExecutionLayout(cpu_lanes=1, threads_per_lane=1)
+    assert outline.layout == ExecutionLayout(cpu_lanes=1, threads_per_lane=1, batch_rows=2)
 
 
 def ticks(run: hw.SweepRun) -> int:

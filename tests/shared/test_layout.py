@@ -35,6 +35,7 @@ class Probe:
     heap_bytes: int = 0
     demand_bytes: int = 0
     run_s: float | None = None
+    batch_rows: int = 1
 
 
 EIGHT = MachineResources(workers=8)

@@ -129,7 +129,7 @@ def test_pumps_answer_now_while_there_is_work_and_idle_while_paused(
     sweep = sweep_of(models["game_of_life"], endless, clock)
     assert [sweep.pump() for _ in range(20)] == [NOW] * 20
     active = sweep.active_runs.list()
-    assert len(active) == 1
+    assert len(active) == 2, "both replicates, stepped together"
     assert active[0].tick > 0
     sweep.control.pause()
     assert [sweep.pump() for _ in range(5)] == [IDLE] * 5

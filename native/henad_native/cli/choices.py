@@ -17,6 +17,7 @@ from henad_web.run.layout import LaneKind, parse_concurrency
 
 __all__ = [
     "BadOption",
+    "Batches",
     "Concurrent",
     "Force",
     "LaneChoice",
@@ -41,6 +42,9 @@ class BadOption(HenadError):
         super().__init__(f"{option}: {wrong}")
 
 
+Batches = Annotated[
+    bool, typer.Option("--batches/--no-batches", help="Step replicates of a config together where the model offers it.")
+]
 Concurrent = Annotated[
     str | None, typer.Option("--concurrent", metavar="N|auto", help="Runs at once; else the spec's, else auto.")
 ]

@@ -10,6 +10,7 @@ import typer
 import henad_web as hw
 from henad_native.cli.choices import (
     BadOption,
+    Batches,
     Concurrent,
     Force,
     LaneChoice,
@@ -88,6 +89,7 @@ def resume_command(
     models: Models = None,
     force: Force = False,
     on_full: OnFullDisk = hw.OnFull.WAIT,
+    batches: Batches = True,
     quiet: Quiet = False,
 ) -> None:
     """Run the runs that the results in DIR lack, so that it becomes what an uninterrupted sweep leaves.
@@ -106,7 +108,7 @@ def resume_command(
         entry = known.lookup(read_manifest(store).model.id)
         if store.holds(RUNS) and not store.holds(SERIES):
             print_line(message_console(), f"{path}: {MISSING_SERIES}")
-        options = hw.SweepRunOptions(**given)
+        options = hw.SweepRunOptions(batches=batches, **given)
         record = swept(
             entry,
             lambda progress, target: hw.resume_sweep(

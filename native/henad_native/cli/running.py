@@ -17,6 +17,7 @@ import typer
 import henad_web as hw
 from henad_native.cli.choices import (
     BadOption,
+    Batches,
     Concurrent,
     Force,
     LaneChoice,
@@ -100,6 +101,7 @@ def run_command(
     reuse: Reuse = None,
     force: Force = False,
     on_full: OnFullDisk = hw.OnFull.WAIT,
+    batches: Batches = True,
     quiet: Quiet = False,
 ) -> None:
     """Run every run of SPEC and write runs.csv, series.csv, summary.csv and manifest.json into DIR."""
@@ -110,7 +112,7 @@ def run_command(
     with told_when_stopped(out, models):
         known = load_models(models)
         loaded = hw.load_spec(spec, models=known)
-        options = hw.SweepRunOptions.from_loaded(loaded, **given)
+        options = hw.SweepRunOptions.from_loaded(loaded, batches=batches, **given)
         entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out), overwrite=overwrite)
         try:
             record = swept(
