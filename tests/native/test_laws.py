@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,8 @@ BANNED = (
 
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 40
+CRUMB_LINES = 60
+MOST_CRUMBS = 4
 
 
 def part_of(path: Path) -> str:
@@ -157,6 +160,28 @@ def test_what_page_and_terminal_both_say_is_phrased_once() -> None:
     ]
     assert {"byte_text", "state_text", "written_line"} <= set(phrasing)
     assert [name for name in sorted(set(phrasing)) if phrasing.count(name) > 1] == []
+
+
+def test_files_are_no_crumbs() -> None:
+    """A short file that one other alone imports belongs into it; packages and what Python itself starts aside."""
+    modules = {".".join(path.relative_to(base.parent).with_suffix("").parts): path for base, path in modules_of()}
+    importers: dict[str, set[str]] = {name: set() for name in modules}
+    for name, path in modules.items():
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ImportFrom) and node.module in importers:
+                importers[node.module].add(name)
+    crumbs = [
+        name
+        for name, path in modules.items()
+        if len(importers[name]) == 1 and len(path.read_text(encoding="utf-8").splitlines()) < CRUMB_LINES
+    ]
+    assert len(modules) > 100
+    assert len(crumbs) <= MOST_CRUMBS, crumbs
+
+
+def modules_of() -> Iterator[tuple[Path, Path]]:
+    for base in (PORTABLE, NATIVE):
+        yield from ((base, path) for path in sources(base) if not path.stem.startswith("__"))
 
 
 def test_functions_stay_short() -> None:
