@@ -165,12 +165,32 @@ def defined_names() -> set[str]:
     return names
 
 
+def named_files(text: str) -> set[str]:
+    """Return what `text` names as files of the project, but for placeholders."""
+    return {name for name in re.findall(r"(?<![\w./-])[\w./-]*\w\.(?:py|md|html|css)\b", text) if "NAME" not in name}
+
+
 def named_paths(text: str) -> set[str]:
-    """Return what `text` names as files, folders and modules by a path, but for placeholders and files of results."""
-    files = re.findall(r"(?<![\w./-])[\w./-]*\w\.(?:py|md|html|css)\b", text)
+    """Return what `text` names as files, folders and modules by a path."""
     folders = re.findall(r"(?<![\w./-])(?:[a-z_]+/)+(?![\w*.])", text)
     modules = re.findall(r"(?<![\w./-])(?:[a-z_]+/)+[a-z_]+\b(?![\w./])", text)
-    return {name for name in (*files, *folders, *modules) if "NAME" not in name}
+    return {*named_files(text), *folders, *modules}
+
+
+def is_there(name: str, *bases: Path) -> bool:
+    """Return whether a file, folder or module called `name` is where a document may start to tell its path."""
+    starts = (ROOT, PORTABLE, NATIVE, NATIVE.parent, ROOT / "docs", PAGE, *bases)
+    return any((start / f"{name}{suffix}").exists() for start in starts for suffix in ("", ".py"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in DOCUMENTS if path.name != "CHANGELOG.md"],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_files_that_a_document_names_exist(path: Path) -> None:
+    names = named_files(path.read_text(encoding="utf-8"))
+    assert [name for name in sorted(names) if not is_there(name, path.parent)] == []
 
 
 FOREIGN = ("JavaScript", "NetLogo")
@@ -183,12 +203,7 @@ GENERATED = ("build/mutation/", "site/", "results/first")
 @pytest.mark.parametrize("name", MAPS)
 def test_what_a_document_says_of_the_source_exists(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
-    bases = [ROOT, PORTABLE, NATIVE, ROOT / "docs", PAGE]
-    gone = [
-        path
-        for path in sorted(named_paths(text) - set(GENERATED))
-        if not any((base / f"{path}{suffix}").exists() for base in bases for suffix in ("", ".py"))
-    ]
+    gone = [path for path in sorted(named_paths(text) - set(GENERATED)) if not is_there(path)]
     names = defined_names()
     inline = "\n".join(re.findall(r"`([^`\n]+)`", text))
     gone += [word for word in re.findall(r"(?<![\w.\"'-])[A-Z][a-z]\w+\b", inline) if word not in names]
