@@ -434,23 +434,24 @@ class _Runs:
             self.lanes.command(wanted)
             self._told, self._unanswered = wanted, self._unanswered + 1
             self._control.acknowledge(False)
-        has_moved = wanted is LaneCommand.RESUME and self._submit()
+        if wanted is LaneCommand.RESUME:
+            self._submit()
+        has_moved = False
         for report in self.lanes.poll(time_left_s):
             has_moved = self._hear(report) or has_moved
         return has_moved
 
-    def _submit(self) -> bool:
-        """Hand runs out until every lane is busy; return whether any was taken."""
-        was_taken = False
+    def _submit(self) -> None:
+        """Hand runs out until every lane is busy; the lanes tell what becomes of them."""
         while True:
             if self._next_request is None:
                 self._next_request = self._source.next()
                 if self._next_request is None:
-                    return was_taken
+                    return
                 self._finished.expect(self._next_request.run.run_id)
             if not self.lanes.submit(self._next_request):
-                return was_taken
-            self._next_request, was_taken = None, True
+                return
+            self._next_request = None
 
     def _hear(self, report: LaneReport) -> bool:
         match report:

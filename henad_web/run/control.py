@@ -190,7 +190,7 @@ class SliceSize:
         that was cut short only teaches the pace.
         """
         taken = self.steps if taken is None else taken
-        if taken > 0 and elapsed_s > 0.0:
+        if elapsed_s > 0.0:
             self._pace_s = elapsed_s / taken
         if elapsed_s > 2.0 * self.target_s:
             self.steps = max(1, int(taken * self.target_s / elapsed_s))

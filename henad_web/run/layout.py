@@ -200,7 +200,7 @@ def choose_layout(
     if backend == "gpu":
         tracks = max(1, min(_tracks(concurrency, resources, probe), runs))
         return ExecutionLayout(cpu_lanes=0, threads_per_lane=0, gpu_tracks=tracks)
-    workers = max(1, resources.workers)
+    workers = resources.workers
     alone = ExecutionLayout(cpu_lanes=1, threads_per_lane=workers if inner_threads else 1)
     if not resources.can_spawn or kind is LaneKind.IN_CALLER:
         reason = "as asked" if resources.can_spawn else "no other can be started here"
@@ -269,7 +269,7 @@ def _automatic_bounds(
     resources: MachineResources, probe: ProbeFacts, runs: int, threads: int, *, is_spawned: bool
 ) -> list[_Bound]:
     """Return what bounds automatic lanes beside a budget: cores, runs, free memory, and work worth a process."""
-    workers, heap, free = max(1, resources.workers), probe.heap_bytes, resources.free_memory
+    workers, heap, free = resources.workers, probe.heap_bytes, resources.free_memory
     work = counted(runs, "run") if probe.run_s is None else f"{counted(runs, 'run')} of {about_text(probe.run_s)} each"
     spread = f"{work} on {counted(workers, 'core')}"
     bounds = [(min(workers // threads, runs), spread if threads == 1 else f"{spread}, {threads} for a step")]

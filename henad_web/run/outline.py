@@ -83,7 +83,7 @@ def make_probe(
     clock: Clock,
     *,
     pending: int,
-    takes_interrupts: bool = False,
+    takes_interrupts: bool,
 ) -> Probe:
     """Return the probe of doing `pending` runs as `make_outline` has it; it times a run where lanes are chosen by that.
 

@@ -41,6 +41,11 @@ def test_the_clock_leaves_pauses_out(clock: ManualClock) -> None:
     control.resume()
     clock.advance(2)
     assert control.clock.elapsed() == 5
+    control.pause()
+    clock.advance(0.25)
+    control.resume()
+    clock.advance(2)
+    assert control.clock.elapsed() == 7
 
 
 def test_an_abort_lets_the_clock_of_a_paused_sweep_go_on(clock: ManualClock) -> None:

@@ -269,6 +269,24 @@ def test_a_stop_that_may_come_later_is_not_warned_of(host: Host, run: dict[str, 
     assert [event.warning for event in events if isinstance(event, hw.Warned)] == []
 
 
+@pytest.mark.parametrize(("tick", "is_known"), [(0, False), (1, True)])
+def test_a_stop_may_not_hold_at_once_any_more_once_an_action_at_tick_0_has_fired(
+    host: Host, tick: int, is_known: bool
+) -> None:
+    stop = hw.StopSpec(column="Ticks", comparison="<=", threshold=0.0)
+    spec = toy(steps=5, stop=stop)
+    entry = entry_of(Toy, actions=("mark",))
+    outline = hw.plan_spec(
+        entry, msgspec.structs.replace(spec, actions=(ActionSpec(id="mark", tick=tick),)), target=host.target
+    )
+    assert outline.warnings == (StopsAtStart("Ticks <= 0", 0),) * is_known
+
+
+def test_a_sweep_without_series_has_no_rows_of_them(host: Host) -> None:
+    outline = hw.plan_spec(TOY, toy(hw.MeasureSettings(series_every=0), steps=11), target=host.target)
+    assert outline.series_rows == 0
+
+
 def test_a_series_of_every_nth_tick_ends_with_the_last(host: Host) -> None:
     measure = hw.MeasureSettings(stats_every=2, series_every=4)
     ticks = [int(row["tick"]) for row in rows(host.files(TOY, toy(measure, steps=11)), "series.csv")]

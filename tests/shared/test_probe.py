@@ -120,6 +120,23 @@ def test_a_run_is_as_large_as_the_larger_of_the_first_and_the_last_config(
     assert probe_of(*values).run_to_end().heap_bytes == heap_bytes
 
 
+def test_a_model_whose_sizes_are_no_counts_has_none_and_its_runs_tell() -> None:
+    class Unsized(Toy):
+        @property
+        def population(self) -> int:  # type: ignore[override]
+            return -1
+
+    report = probe_of(5, model=Unsized).run_to_end()
+    assert (report.heap_bytes, report.population, report.parallel_jobs, report.is_sound) == (0, 0, None, False)
+
+
+def test_of_two_configs_the_one_that_takes_more_of_host_and_device_together_tells_the_size() -> None:
+    first = probe_of(10).run_to_end()
+    for demand_bytes, is_larger in ((4, False), (5, True)):
+        other = replace(first, heap_bytes=6, population=3, parallel_jobs=2, demand_bytes=demand_bytes)
+        assert first.sized_for(other) == (other if is_larger else first)
+
+
 def test_statistics_that_fail_are_a_failed_build() -> None:
     class Mute(Toy):
         def stats(self) -> dict[str, float]:
@@ -174,7 +191,8 @@ def timed_probe_of(
     )
     plan, given = spec.plan(entry.schema()), options or hw.SweepRunOptions()
     machine = resources or MachineResources(workers=8)
-    return make_probe(entry, plan, given, machine, Timed.clock, pending=plan.run_count if pending is None else pending)
+    count = plan.run_count if pending is None else pending
+    return make_probe(entry, plan, given, machine, Timed.clock, pending=count, takes_interrupts=False)
 
 
 def timed_probe(*values: int, steps: int, **given: Any) -> ProbeReport:
@@ -287,7 +305,7 @@ def test_the_time_of_a_run_chooses_the_lanes() -> None:
             model="toy", run=hw.RunSettings(steps=20, replicates=4), blocks=toy_spec(value).blocks
         ).plan(entry.schema())
         options, machine = hw.SweepRunOptions(), MachineResources(workers=2)
-        report = make_probe(entry, plan, options, machine, Timed.clock, pending=4).run_to_end()
+        report = make_probe(entry, plan, options, machine, Timed.clock, pending=4, takes_interrupts=False).run_to_end()
         measure = MeasurePlan.bind(plan, report.columns)
         outline = make_outline(entry, plan, report, measure, options, machine, pending=4)
         texts.append(layout_text(outline.layout))

@@ -60,6 +60,14 @@ def test_a_slice_that_was_cut_short_teaches_the_pace_but_does_not_grow() -> None
     assert slice_size.pace_s == pytest.approx(0.00001)
 
 
+def test_a_slice_too_short_for_the_clock_teaches_nothing_of_the_pace() -> None:
+    slice_size = SliceSize(0.003)
+    slice_size.adapt(0.001)
+    slice_size.adapt(0.0)
+    assert (slice_size.pace_s, slice_size.steps) == (0.001, 4)
+    assert slice_size.within(0.002) == 2, "the pace of the slice before still holds"
+
+
 def test_the_very_first_step_teaches_the_pace() -> None:
     size = SliceSize(FRAME_SLICE_TARGET_S)
     assert (size.steps, size.pace_s) == (1, 0.0)

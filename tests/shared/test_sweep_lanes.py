@@ -515,3 +515,18 @@ def test_three_grid_sizes_and_three_replicates_are_nine_outcomes_in_plan_order(s
     assert [outcome.run.run_id for outcome in outcomes] == list(range(9))
     assert {(str(outcome.status), outcome.ticks) for outcome in outcomes} == {("ok", 40)}
     assert {tuple(outcome.series.ticks.tolist()) for outcome in outcomes} == {(0, 6, 12, 18, 24, 30, 36, 40)}
+
+
+def test_a_lane_tells_of_a_run_then_of_its_build_at_tick_0_then_of_each_slice(clock: ManualClock) -> None:
+    entry = entry_of(Toy)
+    plan = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=3)).plan(entry.schema())
+    lane = InProcessLane(entry, MeasurePlan.bind(plan, ("Ticks",)), slice_target_s=1.0, clock=clock)
+    assert lane.submit(RunRequest.of(plan, plan.run(0)))
+    assert [lane.poll() for _ in range(3)] == [
+        [RunStarted(plan.run(0))],
+        [RunAdvanced(0, 0, 0.0)],
+        [RunAdvanced(0, 1, 0.0)],
+    ]
+    (ended,) = lane.poll()
+    assert isinstance(ended, RunEnded)
+    assert (ended.outcome.run.run_id, ended.outcome.ticks) == (0, 3)
