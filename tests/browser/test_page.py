@@ -72,6 +72,7 @@ def test_a_paused_sweep_moves_nothing_and_goes_on_after(sweeps: SweepPage) -> No
     sweeps.expect_enabled("Pause", "Abort")
     sweeps.button("Pause").click()
     sweeps.expect_phase("paused")
+    expect(sweeps.state).to_have_text("Paused. Resume goes on where the run stands.")
     sweeps.expect_enabled("Resume", "Abort")
     # One picture may still be due: it shows the tick at which the run is held.
     sweeps.let_frames_pass(20)
