@@ -51,9 +51,15 @@ class WorkerOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Runs handed over together, to be done one after the other."""
+    """Runs handed over together, to be done one after the other, or several at once where the model offers it.
+
+    Attributes:
+        requests: The runs, in order.
+        alone: Ids of those that may be part of no batch: a worker died at one.
+    """
 
     requests: tuple[RunRequest, ...]
+    alone: frozenset[int] = frozenset()
 
 
 LaneOrder = Bundle | WorkerOrder

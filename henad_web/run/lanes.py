@@ -212,6 +212,11 @@ class InProcessLane:
         self._acknowledgements: list[LaneReport] = []
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a run is in progress."""
+        return bool(self._taken)
+
+    @property
     def is_stepping(self) -> bool:
         """Whether the next `poll` steps a model that stands, and does not build one."""
         return self._cursor is not None and self._cursor.is_built

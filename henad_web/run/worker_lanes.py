@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from henad_web.errors import HenadError
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
 from henad_web.run.control import IDLE, After
+from henad_web.run.cursor import rows_together
 from henad_web.run.lane_messages import (
     Bundle,
     EntryRefused,
@@ -39,11 +40,13 @@ from henad_web.run.lanes import (
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
+    from henad_web.model.entry import ModelEntry
     from henad_web.run.control import Answer, Clock
     from henad_web.run.lane_messages import EndedRun, Hear, Worker, WorkerMessage
+    from henad_web.run.layout import ExecutionLayout
     from henad_web.run.requests import RunRequest
 
-__all__ = ["BUNDLE_S", "KILL_GRACE_S", "LOOK_S", "MAX_BUNDLE", "LanesLostError", "WorkerLanes"]
+__all__ = ["BUNDLE_S", "KILL_GRACE_S", "LOOK_S", "MAX_BUNDLE", "LanesLostError", "WorkerLanes", "batch_rows_of"]
 
 BUNDLE_S = 0.02
 """Seconds of work in one bundle: handing one over takes under a millisecond."""
@@ -89,17 +92,15 @@ class _Lane:
         self.tick = 0
         self.pace_s: float | None = None
 
-    @property
-    def bundle(self) -> int:
-        """Runs worth handing over together."""
+    def bundle(self, rows: int) -> int:
+        """Return the runs worth handing over together, where `rows` of them are stepped together."""
         if self.pace_s is None:
-            return 1
-        return max(1, min(MAX_BUNDLE, int(BUNDLE_S / self.pace_s)))
+            return rows
+        return max(rows, min(MAX_BUNDLE, int(BUNDLE_S / self.pace_s)))
 
-    @property
-    def room(self) -> int:
-        """Runs it can take: so many that one bundle waits while another is worked at; one until its pace is known."""
-        return (1 if self.pace_s is None else 2 * self.bundle) - len(self.runs)
+    def room(self, rows: int) -> int:
+        """Return the runs it can take: one bundle waits while another is worked at, none until its pace is known."""
+        return self.bundle(rows) * (1 if self.pace_s is None else 2) - len(self.runs)
 
     def learn(self, runs: tuple[EndedRun, ...]) -> None:
         """Learn the pace from runs that ended: at once where they were slower, by halves where they were faster."""
@@ -112,7 +113,8 @@ class WorkerLanes:
     """Several lanes that work elsewhere.
 
     A lane that dies while it is at a run costs the run one retry; a run at which two lanes died is one that failed. The
-    runs that a dead lane had not begun go to the others, and another worker takes its place.
+    runs that a dead lane had not begun go to the others, and another worker takes its place. At which run of a batch a
+    worker died nobody knows: all are done once more, one by one and without a blame.
 
     Args:
         start: Starts a worker that reports to what it is given.
@@ -122,6 +124,7 @@ class WorkerLanes:
         notify: Called once there is something to hear.
         close: Ends every worker; those that still step after the given seconds where they stand.
         stand_in: Makes the lanes that step the runs where the workers cannot load the model.
+        rows_of: Tells how many replicates like a run a worker steps together.
     """
 
     def __init__(
@@ -134,13 +137,16 @@ class WorkerLanes:
         notify: Callable[[], None],
         close: Callable[[float], None],
         stand_in: Callable[[], Lanes],
+        rows_of: Callable[[RunRequest], int] = lambda request: 1,
     ) -> None:
         self._start, self._measure, self._clock = start, measure, clock
         self._notify, self._close, self._make_stand_in = notify, close, stand_in
         self._stand_in: Lanes | None = None
         self._inbox: deque[tuple[_Lane, WorkerMessage]] = deque()
         self._queue: deque[RunRequest] = deque()
+        self._rows_of, self._rows, self._rows_config = rows_of, 1, -1
         self._struck: set[int] = set()
+        self._alone: set[int] = set()
         self._obeys = LaneCommand.RESUME
         self._orders: deque[tuple[LaneCommand, set[_Lane]]] = deque()
         self._barren_deaths = 0
@@ -153,7 +159,9 @@ class WorkerLanes:
             return False
         if self._stand_in is not None:
             return not self._queue and self._stand_in.submit(request)
-        if len(self._queue) >= sum(max(lane.room, 0) for lane in self._lanes):
+        if request.run.config_id != self._rows_config:
+            self._rows, self._rows_config = self._rows_of(request), request.run.config_id
+        if len(self._queue) >= sum(max(lane.room(self._rows), 0) for lane in self._lanes):
             return False
         self._queue.append(request)
         return True
@@ -283,18 +291,33 @@ class WorkerLanes:
             self._barren_deaths += 1
             if self._barren_deaths >= DEATHS_A_LANE * len(self._lanes):
                 raise LanesLostError(self._barren_deaths, cause)
-        if request is not None and (lane.is_overdue or request.run.run_id in self._struck):
+        together = [] if request is None else self._together(lane, request)
+        if together:
+            self._alone.update(together)
+            yield from self._told_of_death(f"a lane was {cause} while it stepped runs together, done one by one now")
+        elif request is not None and (lane.is_overdue or request.run.run_id in self._struck):
             del lane.runs[request.run.run_id]
             yield RunEnded(self._overdue(request) if lane.is_overdue else self._failed(request, cause))
         elif request is not None:
             self._struck.add(request.run.run_id)
-            if not self._is_death_told:
-                self._is_death_told = True
-                yield LaneNotice(f"a lane was {cause} while it was at run {run_id}, which is done once more")
+            yield from self._told_of_death(f"a lane was {cause} while it was at run {run_id}, which is done once more")
         yield from self._taken_back(lane, tuple(reversed(lane.runs)))
         self._no_longer_awaited(lane, None)
         if self._obeys is not LaneCommand.ABORT and self._stand_in is None:
             self._lanes[self._lanes.index(lane)] = self._started()
+
+    def _together(self, lane: _Lane, request: RunRequest) -> list[int]:
+        """Return the runs of `lane` that may be of one batch with `request`, none where it was done alone."""
+        config_id, run_id = request.run.config_id, request.run.run_id
+        like_it = [other for other, sent in lane.runs.items() if sent.run.config_id == config_id]
+        is_alone = run_id in self._alone or len(like_it) == 1 or self._rows_of(request) == 1
+        return [] if is_alone else like_it
+
+    def _told_of_death(self, text: str) -> Iterator[LaneReport]:
+        """Tell people of the first lane that died."""
+        if not self._is_death_told:
+            self._is_death_told = True
+            yield LaneNotice(text)
 
     def _no_longer_awaited(self, lane: _Lane, command: LaneCommand | None) -> None:
         """Note that `lane` obeys the oldest `command` told to it; None for all of them, as it is gone."""
@@ -312,15 +335,20 @@ class WorkerLanes:
 
     def _hand_out(self) -> None:
         """Send bundles to the lanes that have one bundle or less, an even share where there is not enough for all."""
-        hungry = [lane for lane in self._lanes if lane.is_ready and lane.room > 0 and len(lane.runs) <= lane.bundle]
+        rows = self._rows
+        hungry = [
+            lane
+            for lane in self._lanes
+            if lane.is_ready and lane.room(rows) > 0 and len(lane.runs) <= lane.bundle(rows)
+        ]
         hungry.sort(key=lambda lane: len(lane.runs))
         for waiting, lane in zip(range(len(hungry), 0, -1), hungry, strict=True):
-            share = min(lane.room, -(-len(self._queue) // waiting))
+            share = min(lane.room(rows), -(-len(self._queue) // waiting))
             if share <= 0:
                 return
             requests = tuple(self._queue.popleft() for _ in range(share))
             lane.runs.update((request.run.run_id, request) for request in requests)
-            lane.worker.send(Bundle(requests))
+            lane.worker.send(Bundle(requests, frozenset(self._alone & lane.runs.keys())))
             lane.is_asked_back = False
 
     def _even_out(self) -> None:
@@ -378,6 +406,11 @@ class WorkerLanes:
             series=series,
             note=note,
         )
+
+
+def batch_rows_of(entry: ModelEntry, layout: ExecutionLayout, request: RunRequest) -> int:
+    """Return how many replicates like `request` a lane of `layout` steps together."""
+    return min(layout.batch_rows, rows_together(entry, request.config.params, takes_interrupts=True))
 
 
 def _first_run(lane: _Lane) -> int:

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from henad_web.run.lane_messages import Bundle, EndedRun, Obeyed, OutcomesSent, RunShown, RunsReturned, WorkerOrder
-from henad_web.run.lanes import InProcessLane, LaneCommand, RunAdvanced, RunEnded
+from henad_web.run.lanes import BatchAdvanced, InProcessLane, LaneCommand, RunAdvanced, RunEnded
 
 if TYPE_CHECKING:
     from henad_web.run.control import Clock
@@ -28,7 +28,7 @@ class LaneLoop:
     """Steps the runs of one lane.
 
     Args:
-        lane: Steps one run.
+        lane: Steps one run, or several together.
         gauge: Where the lane shows what it is at.
         send: Sends a message to the sweep.
         timeout_s: Seconds after which a run is given up, None for no limit.
@@ -41,17 +41,19 @@ class LaneLoop:
     def __init__(self, lane: InProcessLane, gauge: Gauge, send: Hear, *, timeout_s: float | None, clock: Clock) -> None:
         self._lane, self._gauge, self._timeout_s, self._clock = lane, gauge, timeout_s, clock
         self._waiting: deque[RunRequest] = deque()
+        self._alone: set[int] = set()
         self._told: SimpleQueue[LaneCommand | WorkerOrder | None] = SimpleQueue()
         self._ended: list[EndedRun] = []
         self._sent_at = 0.0
         self._is_held = self._has_run = False
-        self._stepped_s, self._tick = 0.0, 0
+        self._stepped_s, self._tick, self._rows = 0.0, 0, 1
         self._send, self._sending = send, threading.Lock()
         self.is_copy = False
 
     def tell(self, order: LaneOrder | LaneCommand) -> None:
         """Take an order, on any thread; runs that are asked back are given back at once, in the middle of a step."""
         if isinstance(order, Bundle):
+            self._alone |= order.alone
             self._waiting.extend(order.requests)
             self._told.put(None)
         elif order is WorkerOrder.GIVE_BACK:
@@ -93,37 +95,61 @@ class LaneLoop:
         self._say(Obeyed(command))
 
     def _move(self) -> None:
-        """Take a run up, build it or step it by a slice."""
+        """Take runs up, build them or step them by a slice."""
         if not self._has_run:
-            try:
-                request = self._waiting.popleft()
-            except IndexError:  # given back meanwhile
-                return
-            self._gauge.begin(request.run.run_id)
-            self._lane.submit(request)
-            self._has_run = True
-            self._stepped_s, self._tick = 0.0, 0
+            self._take_up()
+        if not self._has_run:
+            return
         if self._timeout_s is None or not self._lane.is_stepping:
             self._poll()
         else:
             started = self._clock()
-            self._gauge.due_s = started + max(self._timeout_s - self._stepped_s, 0.0)
+            self._gauge.due_s = started + max(self._timeout_s - self._stepped_s, 0.0) * self._rows
             self._poll()
             self._gauge.due_s = None
-            self._stepped_s += self._clock() - started
+            self._stepped_s += (self._clock() - started) / self._rows
         if self._ended and (not self._waiting or self._clock() - self._sent_at >= SEND_EVERY_S):
             self._send_ended()
 
+    def _take_up(self) -> None:
+        """Give the lane the run that is next, and those behind it that it steps together with that one."""
+        is_alone = False
+        while not is_alone:
+            try:
+                request = self._waiting.popleft()
+            except IndexError:  # given back meanwhile
+                return
+            run_id = request.run.run_id
+            is_alone = run_id in self._alone
+            if (self._has_run and is_alone) or not self._lane.submit(request):
+                self._waiting.appendleft(request)
+                return
+            if not self._has_run:
+                self._gauge.begin(run_id)
+                self._has_run = True
+                self._stepped_s, self._tick, self._rows = 0.0, 0, 1
+
     def _poll(self) -> None:
         for report in self._lane.poll():
-            if isinstance(report, RunAdvanced):
-                if report.tick < self._tick:  # done once more from its build, with a limit of its own
-                    self._stepped_s = 0.0
-                self._gauge.tick = self._tick = report.tick
-            elif isinstance(report, RunEnded):
-                self._gauge.end()
-                self._has_run = False
-                self._ended.append(EndedRun.of(report.outcome))
+            match report:
+                case RunAdvanced(run_id, tick):
+                    self._reach((run_id,), tick)
+                case BatchAdvanced(run_ids, tick):
+                    self._reach(run_ids, tick)
+                case RunEnded(outcome):
+                    self._ended.append(EndedRun.of(outcome))
+        if not self._lane.is_busy:
+            self._gauge.end()
+            self._has_run = False
+
+    def _reach(self, run_ids: tuple[int, ...], tick: int) -> None:
+        """Show the first of `run_ids`, which are stepped together, at `tick`."""
+        if tick < self._tick:  # done once more from its build, with a limit of its own
+            self._stepped_s = 0.0
+        if self._gauge.run_id != run_ids[0]:
+            self._gauge.begin(run_ids[0])
+        self._gauge.tick = self._tick = tick
+        self._rows = len(run_ids)
 
     def _send_ended(self) -> None:
         if self._ended:

@@ -36,11 +36,13 @@ class LaneSetup:
         entry: The model.
         measure: When to sample and what to keep.
         argv: Arguments of the program, which models may read.
+        batch_rows: Most runs to step together, where the model offers it.
     """
 
     entry: SentEntry
     measure: MeasurePlan
     argv: tuple[str, ...]
+    batch_rows: int = 1
 
 
 def serve(pipe_number: int, memory_number: int) -> None:
@@ -69,6 +71,7 @@ def serve(pipe_number: int, memory_number: int) -> None:
         setup.measure,
         slice_target_s=NATIVE_SLICE_TARGET_S,
         clock=time.monotonic,
+        batch_rows=setup.batch_rows,
         takes_interrupts=True,
     )
     loop = LaneLoop(lane, gauge, send, timeout_s=setup.measure.timeout_s, clock=time.monotonic)

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Pipe, wait
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from henad_native.entry_transfer import EntryNotSentError, SentEntry
 from henad_native.lane_process import LaneSetup
 from henad_native.lane_start import BOOTSTRAP, LEFT_TO_THE_SWEEP
 from henad_web.run.lane_messages import GAUGE_BYTES, EntryRefused, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder
-from henad_web.run.worker_lanes import WorkerLanes
+from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -238,7 +239,9 @@ def process_lanes(
         stand_in: Makes the lanes that step the runs where the model cannot be sent to a process.
     """
     try:
-        setup = LaneSetup(entry=SentEntry.of(entry), measure=measure, argv=tuple(sys.argv))
+        setup = LaneSetup(
+            entry=SentEntry.of(entry), measure=measure, argv=tuple(sys.argv), batch_rows=layout.batch_rows
+        )
     except EntryNotSentError as error:
         reason = str(error)
         return WorkerLanes(
@@ -259,6 +262,7 @@ def process_lanes(
         notify=notify,
         close=processes.close,
         stand_in=stand_in,
+        rows_of=partial(batch_rows_of, entry, layout),
     )
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from henad_native.lane_loop import LaneLoop
 from henad_web.run.control import NATIVE_SLICE_TARGET_S
 from henad_web.run.lane_messages import GAUGE_BYTES, Gauge, Hear, LaneOrder, WorkerOrder, WorkerReady
 from henad_web.run.lanes import InProcessLane
-from henad_web.run.worker_lanes import WorkerLanes
+from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -56,7 +57,12 @@ def thread_lanes(
 
     def start(hear: Hear) -> _LaneThread:
         lane = InProcessLane(
-            entry, measure, slice_target_s=NATIVE_SLICE_TARGET_S, clock=time.monotonic, takes_interrupts=True
+            entry,
+            measure,
+            slice_target_s=NATIVE_SLICE_TARGET_S,
+            clock=time.monotonic,
+            batch_rows=layout.batch_rows,
+            takes_interrupts=True,
         )
         threads.append(_LaneThread(lane, measure.timeout_s, hear))
         return threads[-1]
@@ -76,4 +82,5 @@ def thread_lanes(
         notify=notify,
         close=close,
         stand_in=stand_in,
+        rows_of=partial(batch_rows_of, entry, layout),
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import henad_web as hw
-from tests.shared.toy_models import Toy, entry_of
+from henad_web.model.params import ParamValue
+from tests.shared.toy_models import Toy, ToyRows, entry_of
 
 FATAL_TICK = 3
 
@@ -73,6 +75,25 @@ class Weighty(Toy):
             time.sleep(1.0)
 
 
+class FatedTogether(Fated):
+    """Meets its fate if its seed can be divided by 3."""
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        super().__init__(params, seed)
+        self.value = self.value if (seed or 0) % 3 == 0 else 0
+
+
+def build_together(params: Mapping[str, ParamValue], seeds: Sequence[int]) -> ToyRows:
+    return ToyRows([FatedTogether(params, seed) for seed in seeds])
+
+
+def ten(params: Mapping[str, ParamValue]) -> int:
+    return 10
+
+
+fated_together: hw.ModelEntry = dataclasses.replace(
+    entry_of(FatedTogether), batches=hw.BatchOffer(build=build_together, rows=ten)
+)
 fated: hw.ModelEntry = entry_of(Fated)
 slow: hw.ModelEntry = entry_of(Slow)
 weighty: hw.ModelEntry = entry_of(Weighty)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import henad_web as hw
@@ -69,9 +70,11 @@ def until(holds: Callable[[], bool]) -> None:
 )
 def test_lanes_of_any_kind_and_number_leave_the_same_bytes(order: str, lanes: list[tuple[int, str]]) -> None:
     entry, spec = epidemic(order=order)
-    alone = files(entry, spec, lanes="in_caller")
+    alone = files(entry, spec, lanes="in_caller", batches=False)
     for count, kind in lanes:
-        assert files(entry, spec, concurrency=count, lanes=kind) == alone, (count, kind)
+        for batches in (True, False):
+            came = files(entry, spec, concurrency=count, lanes=kind, batches=batches)
+            assert came == alone, (count, kind, batches)
     assert lane_processes() == set()
 
 
@@ -104,6 +107,26 @@ def test_a_model_that_ends_its_process_is_a_row_and_the_sweep_goes_on() -> None:
     assert "killed by SIGKILL, as when memory runs out" in notes[8]
     (notice,) = [str(warning) for warning in record.report.warnings]
     assert notice.startswith("a lane was ")
+
+
+@pytest.mark.parametrize("fate", [segfault, hang])
+def test_a_run_that_ends_its_process_costs_the_others_of_its_batch_nothing(fate: Callable[[], None]) -> None:
+    spec = msgspec.structs.replace(
+        toy_spec(FATES.index(fate)), run=hw.RunSettings(steps=10, replicates=12, timeout_s=1.0)
+    )
+    rows = {}
+    for batches in (True, False):
+        options = hw.SweepRunOptions(concurrency=2, lanes="process", batches=batches)
+        record = hw.run_spec(lane_models.fated_together, spec, options=options)
+        assert record.files is not None
+        found = hw.ResultSet.from_files(record.files, models={"toy": lane_models.fated_together}).runs
+        rows[batches] = [
+            (str(status), int(ticks)) for status, ticks in zip(found["status"], found["ticks"], strict=True)
+        ]
+    assert rows[True] == rows[False]
+    failed = "panicked" if fate is segfault else "timed_out"
+    assert 0 < rows[True].count((failed, 0)) < 6
+    assert rows[True].count(("ok", 10)) == 12 - rows[True].count((failed, 0))
 
 
 def test_what_asks_a_group_of_processes_to_end_is_left_to_the_sweep() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
@@ -34,7 +33,7 @@ from henad_web.run.lanes import (
 from henad_web.run.requests import RunRequest
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.test_run_order import breadth
-from tests.shared.toy_models import Toy, entry_of
+from tests.shared.toy_models import Toy, ToyRows, entry_of
 
 TIMINGS = ("build_ms", "wall_ms", "traceback")
 
@@ -154,38 +153,6 @@ def test_any_split_into_batches_gives_the_rows_of_single_runs(
 
 
 # A model that fails in every way
-
-
-class ToyRows:
-    """Several toys on one axis, which leave whatever a toy does to a toy."""
-
-    def __init__(self, toys: Sequence[Toy]) -> None:
-        self.toys = list(toys)
-
-    @property
-    def tick(self) -> int:
-        return self.toys[0].tick
-
-    @property
-    def populations(self) -> NDArray[np.int64]:
-        return np.array([toy.population for toy in self.toys], np.int64)
-
-    def step(self, n: int = 1) -> None:
-        for toy in self.toys:
-            toy.step(n)
-
-    def stats(self) -> dict[str, NDArray[np.float64]]:
-        stats = [toy.stats() for toy in self.toys]
-        return {column: np.array([found[column] for found in stats]) for column in stats[0]}
-
-    def act(self, action_id: str) -> NDArray[np.bool_]:
-        return np.array([toy.act(action_id) for toy in self.toys])
-
-    def keep(self, rows: NDArray[np.intp]) -> None:
-        self.toys = [self.toys[row] for row in rows]
-
-    def grid_of(self, row: int) -> NDArray[np.uint8] | None:
-        return self.toys[row].grid
 
 
 class Mixed(Toy):

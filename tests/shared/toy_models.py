@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,38 @@ class Logs(Toy):
 
     def stats(self) -> dict[str, float]:
         return {"Ticks": float(self.tick), "Marks": float(self.marks)}
+
+
+class ToyRows:
+    """Several toys on one axis, which leave whatever a toy does to a toy."""
+
+    def __init__(self, toys: Sequence[Toy]) -> None:
+        self.toys = list(toys)
+
+    @property
+    def tick(self) -> int:
+        return self.toys[0].tick
+
+    @property
+    def populations(self) -> NDArray[np.int64]:
+        return np.array([toy.population for toy in self.toys], np.int64)
+
+    def step(self, n: int = 1) -> None:
+        for toy in self.toys:
+            toy.step(n)
+
+    def stats(self) -> dict[str, NDArray[np.float64]]:
+        stats = [toy.stats() for toy in self.toys]
+        return {column: np.array([found[column] for found in stats]) for column in stats[0]}
+
+    def act(self, action_id: str) -> NDArray[np.bool_]:
+        return np.array([toy.act(action_id) for toy in self.toys])
+
+    def keep(self, rows: NDArray[np.intp]) -> None:
+        self.toys = [self.toys[row] for row in rows]
+
+    def grid_of(self, row: int) -> NDArray[np.uint8] | None:
+        return self.toys[row].grid
 
 
 def entry_of(
