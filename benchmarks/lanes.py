@@ -9,17 +9,18 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import henad_web as hw
 from benchmarks.frameworks import ENTRANTS, Entrant, Lap, RaceError, difference, python_of, race, times_as_many
-from benchmarks.rivals.race import SIDE, STEPS
+from benchmarks.rivals.race import SIDE, STEPS, cpu_seconds
 from henad_native.machine import usable_cores
-from henad_web.run.layout import ExecutionLayout, layout_text
+from henad_web.model.state import BatchState, ModelState
 
 ROUNDS = 3
 
@@ -48,83 +49,90 @@ TOGETHER = (Work("game_of_life", 64, 100, 64), Work("sir", 16, 100, 64), Work("s
 WORKS = (Work("sir", 128, 500, 48), Work("sir", 100, 100, 300), Work("game_of_life", 16, 10, 4000))
 
 
-def bare_rate(work: Work) -> float:
-    """Return the runs a second of a loop that builds the model, steps it and asks for its statistics."""
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long all runs of a work took, and how much of it processors worked."""
+
+    seconds: float
+    cpu_s: float
+
+
+def timed(work: Callable[[], object]) -> Timing:
+    """Return how long a call of `work` takes."""
+    cpu_s, started = cpu_seconds(), time.perf_counter()
+    work()
+    return Timing(time.perf_counter() - started, cpu_seconds() - cpu_s)
+
+
+def step_singly(work: Work) -> None:
+    """Build the model of each run, step it and ask for its statistics at each step."""
     entry = hw.example_models().lookup(work.model)
-    started = time.perf_counter()
     for seed in range(work.runs):
-        state = entry.build(work.size, seed=seed)
-        state.stats()
-        for _ in range(work.steps):
-            state.step(1)
-            state.stats()
-    return work.runs / (time.perf_counter() - started)
+        _step(entry.build(work.size, seed=seed), work.steps)
 
 
-def batch_rate(work: Work) -> float:
-    """Return the runs a second of the same loop over all runs on one array."""
-    entry = hw.example_models().lookup(work.model)
-    started = time.perf_counter()
-    state = entry.build_many(work.size, range(work.runs))
+def step_together(work: Work) -> None:
+    """Do the same with all runs on one array."""
+    _step(hw.example_models().lookup(work.model).build_many(work.size, range(work.runs)), work.steps)
+
+
+def _step(state: ModelState | BatchState, steps: int) -> None:
     state.stats()
-    for _ in range(work.steps):
+    for _ in range(steps):
         state.step(1)
         state.stats()
-    return work.runs / (time.perf_counter() - started)
 
 
-def sweep_rate(work: Work, lanes: int) -> tuple[float, ExecutionLayout]:
-    """Return the runs a second of a sweep, from its call to its record in memory, and the layout it had."""
+def sweep(work: Work, lanes: int) -> None:
+    """Do the same in a sweep, from its call to its record in memory."""
     spec = hw.SweepSpec(
         model=work.model,
         fixed=tuple(work.size.items()),
         run=hw.RunSettings(steps=work.steps, replicates=work.runs),
         measure=hw.MeasureSettings(default_reducers=False),
     )
-    entry, options = hw.example_models().lookup(work.model), hw.SweepRunOptions(concurrency=lanes)
-    started = time.perf_counter()
-    record = hw.run_spec(entry, spec, output=hw.MemoryOutput(), options=options)
-    return work.runs / (time.perf_counter() - started), record.report.outline.layout
+    options = hw.SweepRunOptions(concurrency=lanes)
+    hw.run_spec(hw.example_models().lookup(work.model), spec, output=hw.MemoryOutput(), options=options)
 
 
 def print_efficiency(lane_counts: tuple[int, ...]) -> None:
-    """Print what share of as many bare loops the lanes of a sweep reach, its start and end in it."""
-    print(f"runs a second, and the share of that many bare loops; median of {ROUNDS}, in turn within each\n")
-    heads = "".join(f"{f'{lanes} lanes' if lanes > 1 else '1 lane':>18}" for lanes in lane_counts)
-    print(f"{'runs':<34}{'bare':>10}{heads}")
+    """Print what share of as many bare loops the lanes of a sweep reach, by the wall clock and by processor time."""
+    print(
+        f"runs a second, and what share of as many bare loops that is, by wall clock and by CPU; median of {ROUNDS}\n"
+    )
+    heads = "".join(f"{f'{lanes} lanes' if lanes > 1 else '1 lane':>24}" for lanes in lane_counts)
+    print(f"{'runs':<36}{'bare':>10}{heads}")
     for work in WORKS:
-        bare: list[float] = []
-        rates: dict[int, list[float]] = {lanes: [] for lanes in lane_counts}
-        notes = set()
+        bare: list[Timing] = []
+        sweeps: dict[int, list[Timing]] = {lanes: [] for lanes in lane_counts}
         for _ in range(ROUNDS):
-            bare.append(bare_rate(work))
+            bare.append(timed(partial(step_singly, work)))
             for lanes in lane_counts:
-                rate, layout = sweep_rate(work, lanes)
-                rates[lanes].append(rate)
-                notes |= {layout_text(layout)} if layout.cpu_lanes != lanes else set()
-        cells = (
-            f"{f'{statistics.median(rates[lanes]):.1f} ({_share(bare, rates[lanes], lanes):.0%})':>18}"
-            for lanes in lane_counts
-        )
-        title = f"{work.runs} of {work.title}"
-        print(f"{title:<34}{statistics.median(bare):>10.1f}{''.join(cells)}", flush=True)
-        for note in sorted(notes):
-            print(f"  {note}")
+                sweeps[lanes].append(timed(partial(sweep, work, lanes)))
+        cells = "".join(f"{_efficiency(work, bare, sweeps[lanes], lanes):>24}" for lanes in lane_counts)
+        print(f"{f'{work.runs} of {work.title}':<36}{_rate(work, bare):>10.1f}{cells}", flush=True)
 
 
-def _share(bare: list[float], rates: list[float], lanes: int) -> float:
-    return statistics.median(rate / (lanes * alone) for alone, rate in zip(bare, rates, strict=True))
+def _rate(work: Work, timings: list[Timing]) -> float:
+    return statistics.median(work.runs / timing.seconds for timing in timings)
+
+
+def _efficiency(work: Work, bare: list[Timing], timings: list[Timing], lanes: int) -> str:
+    pairs = list(zip(bare, timings, strict=True))
+    wall = statistics.median(one.seconds / (lanes * all.seconds) for one, all in pairs)
+    cpu = statistics.median(one.cpu_s / all.cpu_s for one, all in pairs)
+    return f"{_rate(work, timings):.1f} ({wall:.0%}, {cpu:.0%})"
 
 
 def print_batches() -> None:
     """Print how many runs a batch does in the time of one alone, both without a sweep."""
-    print("\nruns of a batch in the time of one by one, both in a bare loop\n")
+    print("\nruns a second one by one and on one array, and how many times as many; both in a bare loop\n")
     for work in TOGETHER:
-        rounds = [(bare_rate(work), batch_rate(work)) for _ in range(ROUNDS)]
-        bare, together = (statistics.median(rates) for rates in zip(*rounds, strict=True))
-        times = statistics.median(many / one for one, many in rounds)
-        title = f"{work.runs} of {work.title}"
-        print(f"{title:<36}{bare:>10.1f}{together:>10.1f}{times:>9.2f}x", flush=True)
+        rounds = [(timed(partial(step_singly, work)), timed(partial(step_together, work))) for _ in range(ROUNDS)]
+        singly, together = map(list, zip(*rounds, strict=True))
+        times = times_as_many([timing.cpu_s for timing in together], [timing.cpu_s for timing in singly])
+        rates = f"{_rate(work, singly):>10.1f}{_rate(work, together):>10.1f}"
+        print(f"{f'{work.runs} of {work.title}':<36}{rates}{times:>9.2f}x", flush=True)
 
 
 def print_races() -> None:

@@ -44,13 +44,14 @@ def enter(race: Race[Results]) -> None:
     runs, processes = map(int, sys.argv[1:])
     if race.is_warmed:
         race.run(1, 1)
-    cpu_s, started = _cpu_s(), time.perf_counter()
+    cpu_s, started = cpu_seconds(), time.perf_counter()
     results = race.run(runs, processes)
-    seconds, cpu_s = time.perf_counter() - started, _cpu_s() - cpu_s
+    seconds, cpu_s = time.perf_counter() - started, cpu_seconds() - cpu_s
     told = {"version": race.version, "seconds": seconds, "cpu_s": cpu_s, "infected": race.infected(results)}
     print(json.dumps(told))
 
 
-def _cpu_s() -> float:
+def cpu_seconds() -> float:
+    """Return the processor time of this process and of those it started that have ended."""
     ended = os.times()  # of the processes that have ended; this one's is told more finely by the clock
     return time.process_time() + ended.children_user + ended.children_system
