@@ -20,6 +20,7 @@ import henad_web as hw
 from benchmarks.frameworks import ENTRANTS, Entrant, Lap, RaceError, difference, python_of, race, times_as_many
 from benchmarks.rivals.race import SIDE, STEPS, cpu_seconds
 from henad_native.machine import usable_cores
+from henad_web.errors import counted
 from henad_web.model.state import BatchState, ModelState
 
 ROUNDS = 3
@@ -46,7 +47,7 @@ class Work:
 
 
 TOGETHER = (Work("game_of_life", 64, 100, 64), Work("sir", 16, 100, 64), Work("sir", 64, 100, 64))
-WORKS = (Work("sir", 128, 500, 48), Work("sir", 100, 100, 300), Work("game_of_life", 16, 10, 4000))
+WORKS = (Work("sir", 128, 500, 256), Work("sir", 100, 100, 300), Work("game_of_life", 16, 10, 8000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _step(state: ModelState | BatchState, steps: int) -> None:
         state.stats()
 
 
-def sweep(work: Work, lanes: int) -> None:
+def sweep(work: Work, lanes: int, *, batches: bool = False) -> None:
     """Do the same in a sweep, from its call to its record in memory."""
     spec = hw.SweepSpec(
         model=work.model,
@@ -91,7 +92,7 @@ def sweep(work: Work, lanes: int) -> None:
         run=hw.RunSettings(steps=work.steps, replicates=work.runs),
         measure=hw.MeasureSettings(default_reducers=False),
     )
-    options = hw.SweepRunOptions(concurrency=lanes)
+    options = hw.SweepRunOptions(concurrency=lanes, batches=batches)
     hw.run_spec(hw.example_models().lookup(work.model), spec, output=hw.MemoryOutput(), options=options)
 
 
@@ -100,16 +101,17 @@ def print_efficiency(lane_counts: tuple[int, ...]) -> None:
     print(
         f"runs a second, and what share of as many bare loops that is, by wall clock and by CPU; median of {ROUNDS}\n"
     )
-    heads = "".join(f"{f'{lanes} lanes' if lanes > 1 else '1 lane':>24}" for lanes in lane_counts)
+    heads = "".join(f"{counted(lanes, 'lane'):>24}" for lanes in lane_counts) + f"{'1 lane, batches':>24}"
     print(f"{'runs':<36}{'bare':>10}{heads}")
     for work in WORKS:
         bare: list[Timing] = []
-        sweeps: dict[int, list[Timing]] = {lanes: [] for lanes in lane_counts}
+        ways = [*((lanes, False) for lanes in lane_counts), (1, True)]
+        sweeps: dict[tuple[int, bool], list[Timing]] = {way: [] for way in ways}
         for _ in range(ROUNDS):
             bare.append(timed(partial(step_singly, work)))
-            for lanes in lane_counts:
-                sweeps[lanes].append(timed(partial(sweep, work, lanes)))
-        cells = "".join(f"{_efficiency(work, bare, sweeps[lanes], lanes):>24}" for lanes in lane_counts)
+            for lanes, batches in ways:
+                sweeps[lanes, batches].append(timed(partial(sweep, work, lanes, batches=batches)))
+        cells = "".join(f"{_efficiency(work, bare, sweeps[way], way[0]):>24}" for way in ways)
         print(f"{f'{work.runs} of {work.title}':<36}{_rate(work, bare):>10.1f}{cells}", flush=True)
 
 

@@ -165,6 +165,7 @@ def layout_text(layout: ExecutionLayout) -> str:
     else:
         text = counted(layout.cpu_lanes, f"{layout.kind} lane")
         text += "" if threads == 1 else f" of {threads} threads each"
+    text += "" if layout.batch_rows == 1 else f", up to {layout.batch_rows} replicates together"
     return f"{text}: {layout.why}" if layout.why else text
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan, PlannedBlock
     from henad_web.explore.shards import Shard
     from henad_web.explore.warnings import PlanWarning
-    from henad_web.model.entry import Backend, ModelEntry, ModelMetadata
+    from henad_web.model.entry import Backend, ModelEntry
     from henad_web.run.control import Clock
     from henad_web.run.layout import ExecutionLayout, MachineResources
     from henad_web.run.options import SweepRunOptions
@@ -108,8 +108,7 @@ def make_outline(
 ) -> SweepOutline:
     """Return the outline of doing `pending` runs over `plan` on `resources`, where `skipped` others are kept."""
     series_rows = pending * series_rows_a_run(plan)
-    layout = _layout(entry.metadata, probe, options, resources, pending)
-    layout = replace(layout, batch_rows=_batch_rows(entry, plan, probe, options, layout, pending))
+    layout = _layout(entry, plan, probe, options, resources, pending)
     return SweepOutline(
         model=entry.id,
         backend=entry.metadata.backend,
@@ -131,11 +130,18 @@ def make_outline(
 
 
 def _layout(
-    metadata: ModelMetadata, probe: ProbeReport, options: SweepRunOptions, resources: MachineResources, pending: int
+    entry: ModelEntry,
+    plan: Plan,
+    probe: ProbeReport,
+    options: SweepRunOptions,
+    resources: MachineResources,
+    pending: int,
 ) -> ExecutionLayout:
-    return choose_layout(
+    """Return the layout, with as many replicates in a lane as fit: no lane is to wait for another's batch."""
+    metadata, budget = entry.metadata, options.memory_budget
+    layout = choose_layout(
         options.concurrency,
-        replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget),
+        replace(resources, memory_budget=budget, gpu_memory_budget=options.gpu_memory_budget),
         metadata.backend,
         probe,
         pending,
@@ -143,21 +149,12 @@ def _layout(
         releases_lock=metadata.releases_lock,
         kind=options.lane_kind,
     )
-
-
-def _batch_rows(
-    entry: ModelEntry,
-    plan: Plan,
-    probe: ProbeReport,
-    options: SweepRunOptions,
-    layout: ExecutionLayout,
-    pending: int,
-) -> int:
-    """Return how many replicates a lane of `layout` may step together: no lane is to wait for another's batch."""
-    if not options.batches or entry.batches is None or not layout.cpu_lanes:
-        return 1
-    most = min(plan.replicates, -(-pending // layout.cpu_lanes))
-    return replicates_that_fit(options.memory_budget, probe.heap_bytes, layout.cpu_lanes, max(1, most))
+    lanes = layout.cpu_lanes
+    if not options.batches or entry.batches is None or not lanes:
+        return layout
+    memory = resources.free_memory if budget is None else budget
+    most = max(1, min(plan.replicates, -(-pending // lanes)))
+    return replace(layout, batch_rows=replicates_that_fit(memory, probe.heap_bytes, lanes, most))
 
 
 def _long_series(rows: int) -> tuple[LongSeries, ...]:

@@ -51,7 +51,8 @@ def test_the_fixture_gives_its_recorded_series_and_the_files_of_native_python(sw
 def test_a_typed_spec_gives_the_files_of_native_python_under_the_models_name(sweeps: SweepPage) -> None:
     sweeps.start(SMALL_LIFE)
     sweeps.expect_phase("ended")
-    expect(sweeps.page.locator("#layout")).to_have_text("One lane in the caller: no other can be started here.")
+    layout = "One lane in the caller, up to 2 replicates together: no other can be started here."
+    expect(sweeps.page.locator("#layout")).to_have_text(layout)
     assert sweeps.download().suggested_filename == "game_of_life-sweep.zip"
     assert hw.masked(sweeps.downloaded_files()) == hw.masked(native_files(SMALL_LIFE))
 

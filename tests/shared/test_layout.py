@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -261,6 +261,7 @@ def test_threads_share_the_interpreter_that_a_process_brings() -> None:
         (plain("auto", Probe(), 1, kind=LaneKind.PROCESS), "1 process lane: 1 run on 8 cores"),
         (threaded("auto", Probe(9)), "2 process lanes of 3 threads each: 100 runs on 8 cores, 3 for a step"),
         (threaded("auto", Probe(64)), "one lane of 8 threads in the caller: 100 runs on 8 cores, 8 for a step"),
+        (replace(plain(2, Probe()), batch_rows=8), "2 process lanes, up to 8 replicates together: as asked"),
         (tracks(4), "4 GPU runs at a time"),
         (lanes(1, 1), "one lane in the caller"),
     ],

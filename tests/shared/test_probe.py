@@ -335,3 +335,30 @@ def test_a_sweep_times_its_runs_and_no_byte_depends_on_it(clock: ManualClock) ->
     assert hw.masked(timed.files) == hw.masked(fixed.files)
     assert timed.manifest is not None
     assert timed.manifest.execution.why == "the whole work is under 1 ms"
+
+
+@pytest.mark.parametrize(
+    ("free", "asked", "rows"),
+    [
+        (None, {}, 10),
+        (7, {}, 7),
+        (7, {"memory_budget": 4}, 4),
+        (0, {}, 1),
+        (7, {"concurrency": 2}, 3),
+        (3, {"batches": False}, 1),
+    ],
+)
+def test_the_replicates_of_a_batch_fit_the_budget_or_else_what_is_free(
+    free: int | None, asked: dict[str, Any], rows: int
+) -> None:
+    entry = hw.example_models()["sir"]
+    plan = hw.SweepSpec(model="sir", run=hw.RunSettings(steps=1, replicates=10)).plan(entry.schema())
+    heap = entry.build().heap_bytes
+    if "memory_budget" in asked:
+        asked = {"memory_budget": asked["memory_budget"] * heap}
+    options = hw.SweepRunOptions(**asked)
+    machine = MachineResources(workers=1, free_memory=None if free is None else free * heap)
+    report = make_probe(entry, plan, options, machine, Timed.clock, pending=10, takes_interrupts=True).run_to_end()
+    measure = MeasurePlan.bind(plan, report.columns)
+    outline = make_outline(entry, plan, report, measure, options, machine, pending=10)
+    assert outline.layout.batch_rows == rows
