@@ -47,17 +47,17 @@ def byte_text(count: int) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Return a time span such as ``4.2 s``, ``42 s``, ``3 min 07 s`` or ``2 h 05 min``; never negative."""
+    """Return a time span such as ``4.2s``, ``42s``, ``3m 07s`` or ``2h 05m``; never negative."""
     seconds = max(0.0, seconds)
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.1f}s"
     whole = round(seconds)
     if whole < 60:
-        return f"{whole} s"
+        return f"{whole}s"
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
+        return f"{whole // 60}m {whole % 60:02d}s"
     hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours:,} h {minutes:02d} min"
+    return f"{hours:,}h {minutes:02d}m"
 
 
 def about_text(seconds: float) -> str:
@@ -93,7 +93,7 @@ def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0) -> str:
 
 
 def progress_text(progress: SweepProgress) -> str:
-    """Return how far a sweep is, such as ``12 of 60 runs · 1 failed · about 16 s left``, as far as it is known."""
+    """Return how far a sweep is, such as ``12 of 60 runs · 1 failed · about 16s left``, as far as it is known."""
     done, failed = progress.runs_done, progress.runs_failed
     parts = [runs_text(done, progress.runs_total, kept=progress.runs_skipped, failed=failed)]
     if progress.fraction is not None:
@@ -105,7 +105,7 @@ def progress_text(progress: SweepProgress) -> str:
 
 def _whole_text(seconds: float) -> str:
     # An estimate with a decimal would claim more than it knows.
-    return duration_text(seconds) if seconds >= 9.95 else f"{max(1, round(seconds))} s"
+    return duration_text(seconds) if seconds >= 9.95 else f"{max(1, round(seconds))}s"
 
 
 def henad_command(verb: str, path: str | None, *more: str, models: str | None = None) -> str:

@@ -48,9 +48,9 @@ def test_a_plan_reads_as_a_product(part: Part) -> None:
 
 def test_an_end_says_what_the_files_hold(part: Part) -> None:
     text = part("wording").ended_text
-    assert text(aborted=False, rows=18, failed=0, planned=18, elapsed=12.0) == "Finished 18 runs in 12 s."
+    assert text(aborted=False, rows=18, failed=0, planned=18, elapsed=12.0) == "Finished 18 runs in 12s."
     assert text(aborted=True, rows=7, failed=1, planned=18, elapsed=3.0) == (
-        "Aborted after 3.0 s: the files hold 7 of 18 runs, 1 failed."
+        "Aborted after 3.0s: the files hold 7 of 18 runs, 1 failed."
     )
 
 
@@ -239,4 +239,4 @@ def test_a_state_says_what_the_sweep_does(
 
 def test_an_abort_before_the_first_row_says_that_nothing_is_there(part: Part) -> None:
     text = part("wording").ended_text(aborted=True, rows=0, failed=0, planned=9, elapsed=1.5, kept_files=False)
-    assert text == "Aborted after 1.5 s, before anything was written."
+    assert text == "Aborted after 1.5s, before anything was written."

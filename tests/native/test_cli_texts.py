@@ -122,9 +122,9 @@ def test_an_outline_warns_past_ten_million_series_rows() -> None:
 
 def test_the_closing_line_counts_every_kind() -> None:
     counts = Counts(rows=6, ok=3, non_finite=1, failed=2)
-    assert written_line(report(counts=counts)) == "wrote 6 runs to out in 12 s: 3 ok, 1 non-finite, 2 failed"
+    assert written_line(report(counts=counts)) == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed"
     resumed = written_line(report(counts=counts, skipped=4))
-    assert resumed == "wrote 6 runs to out in 12 s: 3 ok, 1 non-finite, 2 failed; 4 kept from before"
+    assert resumed == "wrote 6 runs to out in 12s: 3 ok, 1 non-finite, 2 failed; 4 kept from before"
 
 
 def test_the_closing_line_of_a_stopped_sweep_says_what_is_left_and_how_to_go_on() -> None:
@@ -161,7 +161,7 @@ def test_the_bar_shows_the_counts_and_leaves_what_was_told() -> None:
     with BarDisplay(Console(file=written, force_terminal=True, width=120)) as display:
         display.show(progress(failed=1, remaining=16.0))
         display.tell("run 7 failed")
-    assert "12 of 60 runs · 1 failed · about 16 s left" in written.getvalue()
+    assert "12 of 60 runs · 1 failed · about 16s left" in written.getvalue()
     assert "run 7 failed\n" in written.getvalue().replace("\r", "")
 
 

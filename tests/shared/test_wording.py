@@ -87,17 +87,17 @@ def test_guessed_times(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (-3.0, "0.0 s"),
-        (0.0, "0.0 s"),
-        (4.24, "4.2 s"),
-        (9.949, "9.9 s"),
-        (9.96, "10 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min 00 s"),
-        (187.0, "3 min 07 s"),
-        (3599.6, "1 h 00 min"),
-        (7500.0, "2 h 05 min"),
-        (3_600_000.0, "1,000 h 00 min"),
+        (-3.0, "0.0s"),
+        (0.0, "0.0s"),
+        (4.24, "4.2s"),
+        (9.949, "9.9s"),
+        (9.96, "10s"),
+        (59.4, "59s"),
+        (59.6, "1m 00s"),
+        (187.0, "3m 07s"),
+        (3599.6, "1h 00m"),
+        (7500.0, "2h 05m"),
+        (3_600_000.0, "1,000h 00m"),
     ],
 )
 def test_durations(seconds: float, text: str) -> None:
@@ -111,20 +111,20 @@ def test_counts_of_runs_name_what_there_is() -> None:
 
 def test_progress_tells_only_what_is_known() -> None:
     assert progress_text(progress(12)) == "12 of 60 runs"
-    assert progress_text(progress(12, runs_failed=1, remaining=16.2)) == "12 of 60 runs · 1 failed · about 16 s left"
+    assert progress_text(progress(12, runs_failed=1, remaining=16.2)) == "12 of 60 runs · 1 failed · about 16s left"
     assert progress_text(progress(12, runs_skipped=30, remaining=187.0)) == (
-        "12 of 60 runs · 30 kept · about 3 min 07 s left"
+        "12 of 60 runs · 30 kept · about 3m 07s left"
     )
 
 
 def test_a_time_left_has_no_decimals() -> None:
     texts = [progress_text(progress(3, remaining=seconds)) for seconds in (0.0, 0.2, 1.6, 9.94, 9.95)]
     assert [text.split(" · ")[1] for text in texts] == [
-        "about 1 s left",
-        "about 1 s left",
-        "about 2 s left",
-        "about 10 s left",
-        "about 10 s left",
+        "about 1s left",
+        "about 1s left",
+        "about 2s left",
+        "about 10s left",
+        "about 10s left",
     ]
 
 
