@@ -86,7 +86,8 @@ class _Lane:
     def __init__(self) -> None:
         self.worker: Worker
         self.runs: dict[int, RunRequest] = {}
-        self.is_ready = self.is_overdue = self.is_asked_back = self.is_asked_to_show = False
+        self.is_ready = self.is_asked_back = self.is_asked_to_show = False
+        self.overdue: int | None = None
         self.shown: RunView | None = None
         self.told: int | None = None
         self.tick = 0
@@ -151,7 +152,13 @@ class WorkerLanes:
         self._orders: deque[tuple[LaneCommand, set[_Lane]]] = deque()
         self._barren_deaths = 0
         self._is_death_told = False
-        self._lanes = [self._started() for _ in range(count)]
+        self._lanes: list[_Lane] = []
+        try:
+            while len(self._lanes) < count:
+                self._lanes.append(self._started())
+        except BaseException:  # nobody has these lanes yet who could close them
+            close(0.0)
+            raise
 
     def submit(self, request: RunRequest) -> bool:
         """Take `request` unless the lanes have enough to do or do not run."""
@@ -285,9 +292,9 @@ class WorkerLanes:
 
     def _buried(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
         """Deal with the runs of a worker that died, and start another one."""
-        run_id = lane.worker.gauge.run_id
+        run_id = lane.worker.gauge.run_id if lane.overdue is None else lane.overdue
         request = None if run_id is None else lane.runs.get(run_id)
-        if request is None and not lane.is_overdue:
+        if request is None and lane.overdue is None:
             self._barren_deaths += 1
             if self._barren_deaths >= DEATHS_A_LANE * len(self._lanes):
                 raise LanesLostError(self._barren_deaths, cause)
@@ -295,9 +302,9 @@ class WorkerLanes:
         if together:
             self._alone.update(together)
             yield from self._told_of_death(f"a lane was {cause} while it stepped runs together, done one by one now")
-        elif request is not None and (lane.is_overdue or request.run.run_id in self._struck):
+        elif request is not None and (lane.overdue is not None or request.run.run_id in self._struck):
             del lane.runs[request.run.run_id]
-            yield RunEnded(self._overdue(request) if lane.is_overdue else self._failed(request, cause))
+            yield RunEnded(self._failed(request, cause) if lane.overdue is None else self._overdue(request))
         elif request is not None:
             self._struck.add(request.run.run_id)
             yield from self._told_of_death(f"a lane was {cause} while it was at run {run_id}, which is done once more")
@@ -329,9 +336,12 @@ class WorkerLanes:
 
     def _end_overdue(self) -> None:
         for lane in self._lanes:
-            due_s = lane.worker.gauge.due_s
-            if due_s is not None and not lane.is_overdue and self._clock() >= due_s + KILL_GRACE_S:
-                lane.is_overdue = lane.worker.kill()
+            # Its run before its limit: the worker may go on to the next run meanwhile, which is not to be blamed.
+            run_id, due_s = lane.worker.gauge.run_id, lane.worker.gauge.due_s
+            if due_s is None or lane.overdue is not None or self._clock() < due_s + KILL_GRACE_S:
+                continue
+            if lane.worker.kill():
+                lane.overdue = run_id
 
     def _hand_out(self) -> None:
         """Send bundles to the lanes that have one bundle or less, an even share where there is not enough for all."""

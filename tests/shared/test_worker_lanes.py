@@ -74,6 +74,7 @@ class Stage:
         runs: int = 400,
         timeout_s: float | None = None,
         rows: int = 1,
+        closed: list[float] | None = None,
     ) -> None:
         entry = entry_of(Toy)
         spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4, replicates=runs, timeout_s=timeout_s))
@@ -81,7 +82,7 @@ class Stage:
         self.measure = MeasurePlan.bind(self.plan, ("Ticks",))
         self.workers: list[PlayedWorker] = []
         self.notified = self.next_run = 0
-        self.closed: list[float] = []
+        self.closed: list[float] = [] if closed is None else closed
         self.lanes = WorkerLanes(
             self._start,
             count,
@@ -314,6 +315,39 @@ def test_a_run_that_does_not_come_back_from_a_step_is_ended_with_its_lane(clock:
         "timed out after 2.5 s, in a step that did not end; its lane was ended",
     )
     assert len(stage.workers) == 2
+
+
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_a_lane_that_ends_its_overdue_step_as_it_is_killed_has_the_next_run_not_blamed(
+    clock: ManualClock, is_sent: bool
+) -> None:
+    stage = Stage(clock, count=1, runs=8, timeout_s=2.5)
+    stage.ready()
+    (worker,) = stage.workers
+    stage.end(worker, 0)
+    worker.gauge.begin(1)
+    worker.gauge.due_s = clock.now - KILL_GRACE_S
+    stage.poll()
+    assert worker.is_killed
+    if is_sent:
+        assert ended(stage.end(worker, 1)) == [1]
+    assert ended(stage.die(worker, 2)) == ([] if is_sent else [1])
+    stage.ready()
+    assert stage.workers[1].bundles[0][0] == 2
+    assert ended(stage.die(stage.workers[1], 2)) == [], "it is the first death at this run"
+
+
+def test_workers_are_ended_where_another_one_cannot_be_started(clock: ManualClock) -> None:
+    class Crowded(Stage):
+        def _start(self, hear: Hear) -> PlayedWorker:
+            if self.workers:
+                raise OSError("no room")
+            return super()._start(hear)
+
+    closed: list[float] = []
+    with pytest.raises(OSError, match="no room"):
+        Crowded(clock, closed=closed)
+    assert closed == [0.0]
 
 
 def test_a_pause_hands_nothing_out_and_is_answered_once_when_the_last_lane_obeys(clock: ManualClock) -> None:
