@@ -256,17 +256,17 @@ class Sweep:
         if kept_share is not None:
             self.channel.advanced(kept_share)
             return NOW
-        self._runs = self._begin(opening, self._writer)
+        self._begin(opening, self._writer)
         return NOW
 
-    def _begin(self, opening: _Opening, writer: ResultsWriter) -> _Runs:
+    def _begin(self, opening: _Opening, writer: ResultsWriter) -> None:
         setup, outline = self._setup, opening.outline
         lanes = setup.around.make_lanes(setup.entry, opening.measure, outline.layout, lambda: self.notify())
-        runs = _Runs(setup.source, setup.plan.total_ticks, outline, writer, lanes, self)
+        # Before anything that may raise: whatever ends the sweep from here on closes the lanes.
+        self._runs = _Runs(setup.source, setup.plan.total_ticks, outline, writer, lanes, self)
         self.channel.planned(outline)
         for warning in (*map(OutputNotice, self._found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
-        return runs
 
     def _kept_warnings(self, writer: ResultsWriter) -> tuple[SweepWarning, ...]:
         """Return what is to be said of the rows that are kept: how many were copied, and who wrote them."""

@@ -367,6 +367,18 @@ def test_a_lane_that_breaks_ends_the_sweep_with_what_is_written(clock: ManualClo
     assert b'"status": "failed"' in bench.store.read("manifest.json")
 
 
+def test_lanes_are_closed_by_what_ends_the_sweep_as_it_is_planned(clock: ManualClock) -> None:
+    bench = Bench(clock)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    bench.channel.listener = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        bench.pump()
+    assert bench.lanes.is_closed
+
+
 class BrokenStore(MemoryStore):
     """Memory that cannot be written once it is told so."""
 
