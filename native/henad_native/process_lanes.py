@@ -17,11 +17,12 @@ import time
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Pipe, wait
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from henad_native.entry_transfer import EntryNotSentError, SentEntry
 from henad_native.lane_process import LaneSetup
 from henad_native.lane_start import BOOTSTRAP, LEFT_TO_THE_SWEEP
+from henad_web.errors import describe
 from henad_web.run.lane_messages import GAUGE_BYTES, EntryRefused, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder
 from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
@@ -59,9 +60,10 @@ class LaneProcess:
 
     def __init__(self, hear: Hear) -> None:
         self.hear = hear
-        self._memory = _shared_memory()
-        self.gauge = Gauge(mmap.mmap(self._memory, GAUGE_BYTES))
         self.pipe, self._other_end = Pipe()
+        self._memory = _shared_memory()
+        self._memory.truncate(GAUGE_BYTES)
+        self.gauge = Gauge(mmap.mmap(self._memory.fileno(), GAUGE_BYTES))
         self.exit_sign: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._sending = threading.Lock()
@@ -79,12 +81,8 @@ class LaneProcess:
         return True
 
     def launch(self, setup: bytes, threads: str) -> None:
-        """Start the process.
-
-        Raises:
-            OSError: The system has no room for one more.
-        """
-        inherited = (self._other_end.fileno(), self._memory)
+        """Start the process; raises as `subprocess.Popen` does, where the system has no room for one more."""
+        inherited = (self._other_end.fileno(), self._memory.fileno())
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         path = [os.path.abspath(place) for place in sys.path]
         numbers = [str(number) for number in (*inherited, os.getpid())]
@@ -96,11 +94,12 @@ class LaneProcess:
                 pass_fds=inherited,
             )
         finally:
-            self._other_end.close()
-            os.close(self._memory)
+            self._close_other_end()
         if hasattr(os, "pidfd_open"):  # a pipe ends late where a model's own processes hold it open
-            self.exit_sign = os.pidfd_open(self._process.pid)
-        self.pipe.send_bytes(setup)
+            with suppress(OSError):  # the system is older than this Python, or forbids it
+                self.exit_sign = os.pidfd_open(self._process.pid)
+        with suppress(OSError):  # gone already: the pipe's end tells how
+            self.pipe.send_bytes(setup)
 
     def ended(self) -> str:
         """Free what the process held, once it is gone or has closed its pipe, and return how it ended."""
@@ -109,18 +108,21 @@ class LaneProcess:
             self.pipe.close()
         if self.exit_sign is not None:
             os.close(self.exit_sign)
-        return "gone" if self._process is None else _cause(self._process.wait())
+        if self._process is None:
+            self._close_other_end()
+            return "gone"
+        return _cause(self._process.wait())
+
+    def _close_other_end(self) -> None:
+        self._other_end.close()
+        self._memory.close()
 
 
-def _shared_memory() -> int:
-    """Return the number of a file that a gauge fits in."""
+def _shared_memory() -> IO[bytes]:
+    """Return a file that a gauge fits in."""
     if hasattr(os, "memfd_create"):
-        number = os.memfd_create("henad-gauge")
-    else:
-        with tempfile.TemporaryFile() as file:
-            number = os.dup(file.fileno())
-    os.truncate(number, GAUGE_BYTES)
-    return number
+        return open(os.memfd_create("henad-gauge"), "r+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def _cause(code: int) -> str:
@@ -165,7 +167,10 @@ class LaneProcesses:
         """End every process, those that still step after `patience_s` seconds where they stand, and wait for it."""
         self._patience_s = patience_s
         self._wakes.send_bytes(b"")
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
+        for lane in self._new:
+            lane.ended()
 
     def _run(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in LEFT_TO_THE_SWEEP])
@@ -187,8 +192,8 @@ class LaneProcesses:
             lane = self._new.pop(0)
             try:
                 lane.launch(self._setup, self._threads)
-            except OSError as error:
-                lane.hear(WorkerDied(f"not started: {error}"))
+            except Exception as error:  # whatever it is: a thread that ended here would leave the sweep waiting
+                lane.hear(WorkerDied(f"not started: {describe(error)}"))
             else:
                 self._living.add(lane)
 

@@ -12,8 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from henad_native.lane_loop import LaneLoop
+from henad_web.errors import describe
 from henad_web.run.control import NATIVE_SLICE_TARGET_S
-from henad_web.run.lane_messages import GAUGE_BYTES, Gauge, Hear, LaneOrder, WorkerOrder, WorkerReady
+from henad_web.run.lane_messages import GAUGE_BYTES, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder, WorkerReady
 from henad_web.run.lanes import InProcessLane
 from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
@@ -31,14 +32,21 @@ class _LaneThread:
 
     def __init__(self, lane: InProcessLane, timeout_s: float | None, hear: Hear) -> None:
         self.gauge = Gauge(bytearray(GAUGE_BYTES))
+        self._hear = hear
         self._loop = LaneLoop(lane, self.gauge, hear, timeout_s=timeout_s, clock=time.monotonic)
-        self.thread = threading.Thread(target=self._loop.run, name="henad-lane", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="henad-lane", daemon=True)
         self.thread.start()
         hear(WorkerReady())
 
     def send(self, order: LaneOrder | LaneCommand) -> None:
         """Tell the thread `order`."""
         self._loop.tell(order)
+
+    def _run(self) -> None:
+        try:
+            self._loop.run()
+        except BaseException as error:  # whatever it is: nobody else would tell the sweep
+            self._hear(WorkerDied(f"ended by {describe(error)}"))
 
     def kill(self) -> bool:
         """Return False: a thread ends by itself or never."""

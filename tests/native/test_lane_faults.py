@@ -1,0 +1,79 @@
+"""Lanes that cannot be started or that break: the sweep goes on or ends in words, and nothing of them is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+import henad_web as hw
+from henad_native import process_lanes
+from henad_web.explore.outcomes import RunOutcome
+from henad_web.run.lane_messages import EndedRun
+from tests.native import lane_models
+from tests.shared.toy_models import toy_spec
+
+PROCESSES = hw.SweepRunOptions(concurrency=2, lanes="process")
+
+
+def lane_threads() -> list[str]:
+    """Return the threads that hear processes, which last as long as these, and those that are lanes."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("henad-lane")]
+
+
+def refusing(number: int) -> Callable[..., int]:
+    def refuse(*arguments: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    return refuse
+
+
+def test_a_process_that_cannot_be_started_at_all_ends_the_sweep_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", None)  # as where another program embeds Python
+    with pytest.raises(hw.SweepFailedError, match="every lane died before it could begin a run, 8 in a row"):
+        hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
+    assert lane_threads() == []
+
+
+def test_processes_are_heard_where_the_system_lends_no_sign_of_their_exit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "pidfd_open", refusing(errno.ENOSYS), raising=False)
+    spec = toy_spec(0, lane_models.FATES.index(lane_models.segfault))
+    record = hw.run_spec(lane_models.fated, spec, options=PROCESSES)
+    assert (record.report.counts.ok, record.report.counts.failed) == (2, 2)
+    assert lane_threads() == []
+
+
+def test_a_lane_for_which_there_is_no_room_leaves_nothing_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = process_lanes._shared_memory
+    made: list[None] = []
+
+    def room_for_one() -> object:
+        made.append(None)
+        return refusing(errno.EMFILE)() if len(made) > 1 else memory()
+
+    monkeypatch.setattr(process_lanes, "_shared_memory", room_for_one)
+    with pytest.raises(hw.SweepFailedError, match="Too many open files"):
+        hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
+    assert lane_threads() == []
+
+
+def test_a_thread_that_breaks_is_replaced_as_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome_sent, asked = EndedRun.of, []
+
+    def of(outcome: RunOutcome) -> EndedRun:
+        asked.append(outcome.run.run_id)
+        if asked.count(2) == 1 and outcome.run.run_id == 2:
+            raise MemoryError
+        return outcome_sent(outcome)
+
+    monkeypatch.setattr(EndedRun, "of", of)
+    options = hw.SweepRunOptions(concurrency=2, lanes="thread")
+    record = hw.run_spec(lane_models.slow, toy_spec(1, 2), options=options)
+    assert (record.report.counts.ok, asked.count(2)) == (4, 2)
+    assert [str(warning) for warning in record.report.warnings if "lane" in str(warning)] == [
+        "a lane was ended by MemoryError while it was at run 2, which is done once more"
+    ]
