@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LaneLoop", "SEND_EVERY_S"]
 
-SEND_EVERY_S = 0.02
+SEND_EVERY_S = 0.05
 """Seconds for which outcomes of short runs are gathered before they are sent."""
 
 

@@ -68,11 +68,11 @@ class Slow(Toy):
 
 
 class Weighty(Toy):
-    """Takes a second a step when `value` is 0 and none otherwise."""
+    """Never comes back from its first step when `value` is 0, nor leaves the interpreter to anybody."""
 
     def before_step(self) -> None:
         if self.value == 0:
-            time.sleep(1.0)
+            ctypes.PyDLL(None).sleep(3600)
 
 
 class FatedTogether(Fated):

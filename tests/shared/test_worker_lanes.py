@@ -166,11 +166,11 @@ def test_each_lane_gets_one_run_until_its_pace_is_known(clock: ManualClock) -> N
 
 
 def test_short_runs_travel_in_bundles_that_last_a_slice_and_long_ones_alone(clock: ManualClock) -> None:
-    stage = Stage(clock, count=1, runs=1000)
+    stage = Stage(clock, count=1, runs=3000)
     stage.ready()
     (worker,) = stage.workers
     held = [0]
-    for _ in range(8):
+    for _ in range(10):
         assert ended(stage.end(worker, *held, wall_ms=0.01)) == held
         held = list(range(held[-1] + 1, stage.next_run))
     assert len(held) == 2 * MAX_BUNDLE, "one bundle waits while another is worked at"
@@ -220,6 +220,22 @@ def test_a_lane_that_has_nothing_to_give_back_is_asked_once(clock: ManualClock) 
         stage.poll()
         first.hear(RunsReturned(()))
     assert first.orders.count(WorkerOrder.GIVE_BACK) == 1
+
+
+def test_a_lane_that_got_more_is_asked_again(clock: ManualClock) -> None:
+    stage = Stage(clock, count=2, runs=5)
+    first, second = stage.workers
+    first.hear(WorkerReady())
+    stage.poll()
+    stage.end(first, 0)
+    second.hear(WorkerReady())
+    stage.poll()
+    first.hear(RunsReturned((4, 3, 2)))
+    stage.poll()
+    assert (second.bundles, first.bundles[-1]) == ([[2]], [3, 4])
+    assert first.orders.count(WorkerOrder.GIVE_BACK) == 1
+    stage.end(second, 2)
+    assert first.orders.count(WorkerOrder.GIVE_BACK) == 2
 
 
 def test_ticks_are_read_off_the_gauge_of_the_run_that_is_told(clock: ManualClock) -> None:
