@@ -45,6 +45,7 @@ class WorkerOrder(StrEnum):
     """What a worker is told beside a sweep's commands."""
 
     GIVE_BACK = "give back"
+    SEND = "send"
     SHOW = "show"
     CLOSE = "close"
 

@@ -5,6 +5,7 @@ Owns the policy. Knows no process and no thread: workers are started by a functi
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -89,7 +90,9 @@ class _Lane:
         self.is_ready = self.is_asked_back = self.is_asked_to_show = False
         self.overdue: int | None = None
         self.shown: RunView | None = None
-        self.told: int | None = None
+        self.told: set[int] = set()
+        self.at: int | None = None
+        self.at_since_s = 0.0
         self.tick = 0
         self.pace_s: float | None = None
 
@@ -278,6 +281,7 @@ class WorkerLanes:
         self._barren_deaths = 0
         for run in runs:
             request = lane.runs.pop(run.run_id, None)
+            lane.told.discard(run.run_id)
             if request is not None:  # it is gone after an abort
                 yield RunEnded(run.outcome(request, self._measure))
 
@@ -287,7 +291,8 @@ class WorkerLanes:
             request = lane.runs.pop(run_id, None)
             if request is not None:
                 self._queue.appendleft(request)
-                if lane.told == run_id:
+                if run_id in lane.told:
+                    lane.told.discard(run_id)
                     yield RunLost(run_id)
 
     def _buried(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
@@ -372,18 +377,29 @@ class WorkerLanes:
 
     def _shown(self, lane: _Lane) -> Iterator[LaneReport]:
         """Report the run that `lane` is at, as far as it is not told yet."""
-        run_id = next(iter(lane.runs), None)
+        at = lane.worker.gauge.run_id
+        run_id = at if at in lane.runs else next(iter(lane.runs), None)
         if run_id is None:
-            lane.told = None
             return
-        if lane.told != run_id:
-            lane.told, lane.tick = run_id, 0
+        if run_id not in lane.told:
+            lane.told.add(run_id)
+            lane.tick = 0
             yield RunStarted(lane.runs[run_id].run)
-        gauge = lane.worker.gauge
-        tick = gauge.tick
-        if gauge.run_id == run_id and tick != lane.tick:
+        tick = lane.worker.gauge.tick
+        if run_id == at and tick != lane.tick:
             lane.tick = tick
             yield RunAdvanced(run_id, tick, 0.0)
+        if run_id == at:
+            self._hurry(lane, run_id)
+
+    def _hurry(self, lane: _Lane, run_id: int) -> None:
+        """Have `lane` send what it holds back for company, once it is at one run for a while."""
+        now = self._clock()
+        if lane.at != run_id:
+            lane.at, lane.at_since_s = run_id, now
+        elif now - lane.at_since_s >= LOOK_S and next(iter(lane.runs)) != run_id:
+            lane.at_since_s = math.inf
+            lane.worker.send(WorkerOrder.SEND)
 
     def _polled(self, stand_in: Lanes, time_left_s: float | None) -> Sequence[LaneReport]:
         while self._queue and stand_in.submit(self._queue[0]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ class LaneLoop:
         self._waiting: deque[RunRequest] = deque()
         self._alone: set[int] = set()
         self._told: SimpleQueue[LaneCommand | WorkerOrder | None] = SimpleQueue()
-        self._ended: list[EndedRun] = []
+        self._ended: deque[EndedRun] = deque()
         self._sent_at = 0.0
         self._is_held = self._has_run = False
         self._stepped_s, self._tick, self._rows = 0.0, 0, 1
@@ -51,13 +52,15 @@ class LaneLoop:
         self.is_copy = False
 
     def tell(self, order: LaneOrder | LaneCommand) -> None:
-        """Take an order, on any thread; runs that are asked back are given back at once, in the middle of a step."""
+        """Take an order, on any thread; runs and outcomes that are asked for go at once, in the middle of a step."""
         if isinstance(order, Bundle):
             self._alone |= order.alone
             self._waiting.extend(order.requests)
             self._told.put(None)
         elif order is WorkerOrder.GIVE_BACK:
             self._give_back()
+        elif order is WorkerOrder.SEND:
+            self._send_ended()
         else:
             self._told.put(order)
 
@@ -152,9 +155,12 @@ class LaneLoop:
         self._rows = len(run_ids)
 
     def _send_ended(self) -> None:
-        if self._ended:
-            self._say(OutcomesSent(tuple(self._ended)))
-            self._ended.clear()
+        ended: list[EndedRun] = []
+        with suppress(IndexError):
+            while True:  # two threads may be at it
+                ended.append(self._ended.popleft())
+        if ended:
+            self._say(OutcomesSent(tuple(ended)))
         self._sent_at = self._clock()
 
     def _give_back(self) -> None:

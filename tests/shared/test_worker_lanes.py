@@ -246,10 +246,32 @@ def test_ticks_are_read_off_the_gauge_of_the_run_that_is_told(clock: ManualClock
     assert stage.poll() == []
     worker.gauge.tick = 3
     assert stage.poll() == [RunAdvanced(0, 3, 0.0)]
-    worker.gauge.begin(1)
+    assert ended(stage.end(worker, 0)) == [0]
+    worker.gauge.begin(2)
     worker.gauge.tick = 2
-    assert stage.poll() == [], "run 0 has ended there, but its outcome is still to come"
-    assert stage.end(worker, 0)[1:] == [RunStarted(stage.plan.run(1)), RunAdvanced(1, 2, 0.0)]
+    assert stage.poll() == [RunStarted(stage.plan.run(2)), RunAdvanced(2, 2, 0.0)], "the outcome of run 1 is to come"
+
+
+def test_outcomes_that_wait_for_company_are_sent_for_when_a_run_takes_long(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    stage.ready()
+    (worker,) = stage.workers
+    stage.end(worker, 0)
+    for run_id in (1, 2, 2, 2):
+        worker.gauge.begin(run_id)
+        stage.poll()
+        assert worker.orders.count(WorkerOrder.SEND) == 0
+        clock.advance(LOOK_S / 2.5)
+    for _ in range(3):
+        stage.poll()
+        assert worker.orders.count(WorkerOrder.SEND) == 1
+        clock.advance(LOOK_S)
+    stage.end(worker, 1)
+    worker.gauge.begin(3)
+    stage.poll()
+    clock.advance(LOOK_S)
+    stage.end(worker, 2)
+    assert worker.orders.count(WorkerOrder.SEND) == 1, "nothing waits"
 
 
 def test_a_run_whose_lane_dies_is_done_once_more_before_all_others(clock: ManualClock) -> None:
