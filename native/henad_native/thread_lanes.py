@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from henad_native.lane_loop import LaneLoop
 from henad_web.errors import describe
+from henad_web.model.faults import Blame, Phase
 from henad_web.run.control import NATIVE_SLICE_TARGET_S
 from henad_web.run.lane_messages import GAUGE_BYTES, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder, WorkerReady
 from henad_web.run.lanes import InProcessLane
@@ -43,10 +44,10 @@ class _LaneThread:
         self._loop.tell(order)
 
     def _run(self) -> None:
-        try:
+        with Blame(Phase.SWEEPING, None, takes_interrupts=True) as blame:
             self._loop.run()
-        except BaseException as error:  # whatever it is: nobody else would tell the sweep
-            self._hear(WorkerDied(f"ended by {describe(error)}"))
+        if blame.error is not None:  # whatever it is: nobody else would tell the sweep
+            self._hear(WorkerDied(f"ended by {describe(blame.error)}"))
 
     def kill(self) -> bool:
         """Return False: a thread ends by itself or never."""
