@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import henad_web as hw
 from henad_web.errors import ConcurrencyError, ShardError
@@ -296,6 +298,48 @@ def test_the_replicates_of_all_lanes_share_one_budget(
 ) -> None:
     assert replicates_that_fit(memory, 1000, lane_count, at_most) == fitting
     assert replicates_that_fit(memory, 0, lane_count, at_most) == at_most, "no size, no bound"
+
+
+@given(
+    concurrency=st.one_of(st.just("auto"), st.integers(1, 64)),
+    workers=st.integers(1, 64),
+    budget=st.none() | st.integers(0, 10_000),
+    free=st.none() | st.integers(0, 1 << 30),
+    probe=st.builds(
+        Probe,
+        parallel_jobs=st.none() | st.integers(0, 600),
+        population=st.integers(0, 1 << 22),
+        heap_bytes=st.integers(0, 2000),
+        run_s=st.none() | st.floats(0.0, 10.0),
+    ),
+    runs=st.integers(0, 1000),
+    inner_threads=st.booleans(),
+    releases_lock=st.booleans(),
+)
+def test_whatever_is_asked_of_whatever_machine_the_lanes_fit_it(
+    concurrency: Concurrency,
+    workers: int,
+    budget: int | None,
+    free: int | None,
+    probe: Probe,
+    runs: int,
+    inner_threads: bool,
+    releases_lock: bool,
+) -> None:
+    resources = MachineResources(workers=workers, memory_budget=budget, free_memory=free)
+    layout = choose_layout(
+        concurrency, resources, Backend.CPU, probe, runs, inner_threads=inner_threads, releases_lock=releases_lock
+    )
+    count = layout.cpu_lanes
+    assert 1 <= count <= max(1, runs)
+    assert count == 1 or budget is None or layout.projected_bytes(probe) <= budget
+    assert (layout.kind is LaneKind.IN_CALLER) == (count == 1)
+    assert layout.why
+    if concurrency == "auto":
+        assert count * layout.threads_per_lane <= workers
+        assert count == 1 or free is None or budget is not None or layout.projected_bytes(probe) <= free
+    else:
+        assert count <= concurrency
 
 
 @pytest.mark.parametrize(("value", "meant"), [("auto", "auto"), ("3", 3), (3, 3)])
