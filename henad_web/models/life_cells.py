@@ -310,8 +310,11 @@ class BitGames(_WordCells):
     def __init__(self, width: int, height: int, count: int) -> None:
         self._count = count
         super().__init__(height, width)
-        # Seven rows of words, so that a full adder of seven can count them.
+        # Seven rows of words are added to numbers of three bits before the games are told apart.
         self._words = np.zeros((7, -(-width * height // 7)), np.uint64)
+        self._sums, self._carries, self._spare = np.empty((3, 2, self._words.shape[1]), np.uint64)
+        self._planes = np.empty((3, self._words.shape[1]), np.uint64)
+        self._starts = np.arange(0, self._words.shape[1], _MOST_IN_A_BYTE)
 
     def write(self, alive: NDArray[np.uint8]) -> None:
         """Take the cells from `alive`, 0 or 1 each, ``(games, height, width)``."""
@@ -323,25 +326,30 @@ class BitGames(_WordCells):
 
     def alive(self) -> NDArray[np.int64]:
         """Return the number of living cells of each game, int64 ``(games,)``."""
-        cells = self._field[1:-1, 1:-1]
-        self._words.reshape(-1)[: cells.size].reshape(cells.shape)[...] = cells
-        a, b, c, d, e, f, g = self._words
-        first, second = _added(a, b, c), _added(d, e, f)
-        ones, third = _added(first[0], second[0], g)
-        planes = np.stack((ones, *_added(first[1], second[1], third)))
+        cells, words = self._field[1:-1, 1:-1], self._words
+        words.reshape(-1)[: cells.size].reshape(cells.shape)[...] = cells
+        sums, carries, spare, planes = self._sums, self._carries, self._spare, self._planes
+        _add_bits(words[0:2], words[2:4], words[4:6], sums, carries, spare)
+        _add_bits(sums[0], sums[1], words[6], planes[0], planes[1], spare[0])
+        _add_bits(carries[0], carries[1], planes[1].copy(), planes[1], planes[2], spare[0])
         bits = np.unpackbits(planes.astype("<u8", copy=False).view(np.uint8), bitorder="little")
-        # Eight flags a word: 255 of them are added before one may overflow.
-        flags = bits.view(np.uint64).reshape(3, -1, 8)
-        sums = np.add.reduceat(flags, np.arange(0, flags.shape[1], 255), axis=1).view(np.uint8)
-        totals = sums.reshape(3, -1, 64).sum(axis=1, dtype=np.int64)
-        alive: NDArray[np.int64] = totals[0] + 2 * totals[1] + 4 * totals[2]
+        # One flag a byte, eight games a word: as many words are added as no byte overflows at.
+        totals = np.add.reduceat(bits.view(np.uint64).reshape(3, -1, 8), self._starts, axis=1)
+        counts = totals.view(np.uint8).reshape(3, -1, 64).sum(axis=1, dtype=np.int64)
+        alive: NDArray[np.int64] = counts[0] + 2 * counts[1] + 4 * counts[2]
         return alive[: self._count]
 
 
-def _added(a: Words, b: Words, c: Words) -> tuple[Words, Words]:
-    """Return the sum of three bits and the carry, for all bits of all words."""
-    odd = a ^ b
-    return odd ^ c, (a & b) | (odd & c)
+_MOST_IN_A_BYTE = 255
+
+
+def _add_bits(a: Words, b: Words, c: Words, total: Words, carry: Words, spare: Words) -> None:
+    """Put the sum of three bits into `total` and its carry, for all bits of all words; `total` may be none of them."""
+    np.bitwise_xor(a, b, spare)
+    np.bitwise_and(a, b, carry)
+    np.bitwise_xor(spare, c, total)
+    np.bitwise_and(spare, c, spare)
+    np.bitwise_or(carry, spare, carry)
 
 
 class SeparateGames:
