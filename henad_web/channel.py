@@ -184,6 +184,19 @@ class Counters:
     ended_at: float | None = None
     fraction: float | None = None
 
+    def with_run(self, is_failed: bool) -> Counters:
+        """Return the counts with one more run written."""
+        return Counters(
+            runs_total=self.runs_total,
+            runs_skipped=self.runs_skipped,
+            runs_done=self.runs_done + 1,
+            runs_failed=self.runs_failed + is_failed,
+            final_phase=self.final_phase,
+            end=self.end,
+            ended_at=self.ended_at,
+            fraction=self.fraction,
+        )
+
 
 class SweepChannel:
     """Sends a sweep's events and publishes its counts.
@@ -232,9 +245,7 @@ class SweepChannel:
 
     def run_committed(self, outcome: RunOutcome) -> None:
         """Send a written run, its series left out once the budget is spent."""
-        counters = self.counters
-        failed = counters.runs_failed + outcome.status.is_failure
-        self._publish(runs_done=counters.runs_done + 1, runs_failed=failed)
+        self.counters = self.counters.with_run(outcome.status.is_failure)
         self._send(self._within_budget(outcome))
 
     def batch_told(self, update: object) -> None:

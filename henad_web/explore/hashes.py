@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Config, Plan
 
 __all__ = [
+    "config_head",
     "hash_plan",
     "plan_head",
     "results_fingerprint",
     "run_head",
     "run_key",
     "run_keys",
+    "seeded_key",
     "write_config",
 ]
 
@@ -75,7 +77,17 @@ def run_head(plan: Plan) -> Fnv1a64:
 
 def run_key(plan: Plan, config: Config, seed: int) -> str:
     """Return the 16 hex digits that name the results of `config` run with `seed`, in whatever plan."""
-    return write_config(run_head(plan), plan, config).u64(seed).hex()
+    return seeded_key(config_head(plan, config), seed)
+
+
+def config_head(plan: Plan, config: Config) -> int:
+    """Return the hash of every run key of `config` up to the seed."""
+    return write_config(run_head(plan), plan, config).value_int
+
+
+def seeded_key(head: int, seed: int) -> str:
+    """Return the run key behind the `head` of its config."""
+    return Fnv1a64(head).u64(seed).hex()
 
 
 def plan_head(plan: Plan) -> Fnv1a64:

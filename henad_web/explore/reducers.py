@@ -141,20 +141,26 @@ class Fold(Protocol):
 class ColumnTotals:
     """Final, mean and extremes with their ticks, of every column at once."""
 
-    __slots__ = ("_count", "_final", "_high", "_high_tick", "_low", "_low_tick", "_sum")
+    __slots__ = ("_columns", "_count", "_final", "_high", "_high_tick", "_low", "_low_tick", "_results", "_sum")
 
     def __init__(self, columns: int) -> None:
         """Start with no samples of `columns` columns."""
-        self._count: NDArray[np.int64] = np.zeros(columns, np.int64)
-        self._sum: Floats = np.zeros(columns)
-        self._final: Floats = np.zeros(columns)
-        self._low: Floats = np.full(columns, np.inf)
-        self._high: Floats = np.full(columns, -np.inf)
-        self._low_tick: Ticks = np.zeros(columns, np.int64)
-        self._high_tick: Ticks = np.zeros(columns, np.int64)
+        self._columns = columns
+        self._results: dict[Kind, list[float | None]] | None = None
+        self._count: NDArray[np.int64] | None = None
+        self._sum = self._final = self._low = self._high = _NOTHING
+        self._low_tick = self._high_tick = _NO_TICKS
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether samples were taken."""
+        return self._count is not None
 
     def fold(self, ticks: Ticks, values: Floats, finite: Flags) -> None:
         """Take the next samples: ticks ``(n,)``, values and flags ``(n, columns)``, n at least 1."""
+        self._results = None
+        if self._count is None:
+            self._begin_with_none()
         self._count += finite.sum(axis=0)
         # `accumulate` adds one row after another; `sum` would add pairwise and depend on the block's length.
         addends = np.vstack((self._sum[None], np.where(finite, values, 0.0)))
@@ -162,6 +168,23 @@ class ColumnTotals:
             self._sum = np.add.accumulate(addends, axis=0)[-1]
         self._fold_final(values, finite)
         self._fold_extremes(ticks, values, finite)
+
+    def begin(self, ticks: Ticks, values: Floats) -> None:
+        """Take the first samples, all of them finite: mostly a whole run, and there is nothing to compare them with."""
+        self._count = np.full(self._columns, len(ticks), np.int64)
+        with np.errstate(over="ignore"):  # the zero is what a sum of negative zeros has been added to
+            self._sum = np.add.accumulate(values, axis=0)[-1] + 0.0
+        self._final = values[-1].copy()
+        columns, at_low, at_high = np.arange(self._columns), values.argmin(axis=0), values.argmax(axis=0)
+        self._low, self._high = values[at_low, columns], values[at_high, columns]
+        self._low_tick, self._high_tick = ticks[at_low], ticks[at_high]
+
+    def _begin_with_none(self) -> None:
+        columns = self._columns
+        self._count = np.zeros(columns, np.int64)
+        self._sum, self._final = np.zeros(columns), np.zeros(columns)
+        self._low, self._high = np.full(columns, np.inf), np.full(columns, -np.inf)
+        self._low_tick, self._high_tick = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
 
     def _fold_final(self, values: Floats, finite: Flags) -> None:
         last = len(values) - 1 - np.argmax(finite[::-1], axis=0)
@@ -179,24 +202,41 @@ class ColumnTotals:
 
     def keep(self, columns: NDArray[np.intp]) -> None:
         """Go on with `columns` alone; they are numbered anew, from 0."""
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name)[columns])
+        self._columns, self._results = len(columns), None
+        if self._count is not None:
+            self._count, self._sum, self._final = self._count[columns], self._sum[columns], self._final[columns]
+            self._low, self._high = self._low[columns], self._high[columns]
+            self._low_tick, self._high_tick = self._low_tick[columns], self._high_tick[columns]
 
     def result(self, kind: Kind, column: int) -> float | None:
         """Return `kind` of column number `column`; None when it never had a finite sample."""
-        count = int(self._count[column])
-        if count == 0:
-            return None
-        if kind is Kind.MEAN:
-            return float(self._sum[column]) / count
-        held: dict[Kind, Floats | Ticks] = {
-            Kind.FINAL: self._final,
-            Kind.MIN: self._low,
-            Kind.MAX: self._high,
-            Kind.ARGMIN: self._low_tick,
-            Kind.ARGMAX: self._high_tick,
+        if self._results is None:
+            self._results = self._all_results()
+        return self._results[kind][column]
+
+    def _all_results(self) -> dict[Kind, list[float | None]]:
+        if self._count is None:
+            return dict.fromkeys(Kind, [None] * self._columns)
+        counts = self._count.tolist()
+        held: dict[Kind, list[float | None]] = {
+            Kind.FINAL: self._final.tolist(),
+            Kind.MIN: self._low.tolist(),
+            Kind.MAX: self._high.tolist(),
+            Kind.MEAN: [
+                total / count if count else None for total, count in zip(self._sum.tolist(), counts, strict=True)
+            ],
+            Kind.ARGMIN: self._low_tick.astype(np.float64).tolist(),
+            Kind.ARGMAX: self._high_tick.astype(np.float64).tolist(),
         }
-        return float(held[kind][column])
+        for column, count in enumerate(counts):
+            if not count:
+                for results in held.values():
+                    results[column] = None
+        return held
+
+
+_NOTHING: Floats = np.zeros(0)
+_NO_TICKS: Ticks = np.zeros(0, np.int64)
 
 
 class Crossing:

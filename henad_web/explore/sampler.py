@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -66,7 +67,7 @@ class Sampler:
 
     def _row(self, tick: int, stats: Mapping[str, float]) -> array[float]:
         """Return the sample as a row of its own: whatever a value raises, no part of it has been taken."""
-        if not isinstance(stats, Mapping):
+        if type(stats) is not dict and not isinstance(stats, Mapping):  # asking a class of Mapping's takes its time
             came = (type(stats).__name__,)
             raise StatsShapeError(tick, expected=self._columns, came=came, wrong="are no dict")
         names = tuple(stats)
@@ -184,23 +185,25 @@ class _FoldedSamples:
 
     def __init__(self, plan: MeasurePlan, rows: int) -> None:
         self._plan, self._seats = plan, list(range(rows))
-        self._folds: list[list[Fold | None]] = [
-            [fold_of(bound.reduction) for bound in plan.reducers] for _ in range(rows)
-        ]
-        has_totals = any(fold is None for fold in self._folds[0])
-        self._totals = ColumnTotals(rows * len(plan.columns)) if has_totals else None
+        folds = [fold_of(bound.reduction) for bound in plan.reducers]
+        self._totals = ColumnTotals(rows * len(plan.columns)) if None in folds else None
+        self._folds: list[list[Fold | None]] = []  # a list a row, none where the totals are all there is to know
+        if folds.count(None) < len(folds):
+            self._folds = [folds, *([fold_of(bound.reduction) for bound in plan.reducers] for _ in range(rows - 1))]
         self._non_finite: list[tuple[str, int] | None] = [None] * rows
         self._kept: list[tuple[list[int], Ticks, Values]] = []
         self._last: tuple[Ticks, Values] | None = None
 
     def fold(self, ticks: Ticks, values: Values) -> None:
         """Take the next samples, n at least 1: int64 ``(n,)`` and float64 ``(n, rows, columns)``."""
-        count = len(ticks)
-        finite = np.isfinite(values)
-        if not finite.all():
+        finite, totals = np.isfinite(values), self._totals
+        is_finite = finite.all()
+        if not is_finite:
             self._find_non_finite(ticks, finite)
-        if self._totals is not None:
-            self._totals.fold(ticks, values.reshape(count, -1), finite.reshape(count, -1))
+        if totals is not None and is_finite and not totals.has_begun:
+            totals.begin(ticks, values.reshape(len(ticks), -1))
+        elif totals is not None:
+            totals.fold(ticks, values.reshape(len(ticks), -1), finite.reshape(len(ticks), -1))
         for row, folds in enumerate(self._folds):
             for bound, fold in zip(self._plan.reducers, folds, strict=True):
                 if fold is not None:
@@ -226,7 +229,7 @@ class _FoldedSamples:
         """Go on with `rows` alone."""
         kept = rows.tolist()
         self._seats = [self._seats[row] for row in kept]
-        self._folds = [self._folds[row] for row in kept]
+        self._folds = [self._folds[row] for row in kept] if self._folds else []
         self._non_finite = [self._non_finite[row] for row in kept]
         if self._totals is not None:
             width = len(self._plan.columns)
@@ -240,15 +243,15 @@ class _FoldedSamples:
 
     def result(self, row: int) -> Reduced:
         """Return the reducers and the series of `row`."""
+        first, folds = row * len(self._plan.columns), self._folds[row] if self._folds else repeat(None)
         results = {
-            bound.name: fold.result() if fold else self._total(bound, row)
-            for bound, fold in zip(self._plan.reducers, self._folds[row], strict=True)
+            bound.name: self._total(bound, first) if fold is None else fold.result()
+            for bound, fold in zip(self._plan.reducers, folds, strict=False)
         }
         return results, self._series(row)
 
-    def _total(self, bound: BoundReducer, row: int) -> float | None:
-        column = row * len(self._plan.columns) + bound.column
-        return self._totals.result(bound.reduction.kind, column) if self._totals else None
+    def _total(self, bound: BoundReducer, first: int) -> float | None:
+        return None if self._totals is None else self._totals.result(bound.reduction.kind, first + bound.column)
 
     def _series(self, row: int) -> Series:
         if self._last is None:

@@ -110,6 +110,8 @@ def checked_count(name: str, value: object) -> int:
     Raises:
         StateValueError: `value` is no whole number, negative or past 2^63 - 1.
     """
+    if type(value) is int and 0 <= value <= _LARGEST_COUNT:  # what a model gives at every tick, as a rule
+        return value
     if not isinstance(value, (bool, np.bool_)):
         if isinstance(value, (float, np.floating)) and value.is_integer():
             value = int(value)

@@ -7,9 +7,8 @@ actions and samples, however it is sliced. Knows no model, no clock and no stati
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Course", "Leg"]
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
+class Leg(NamedTuple):
     """A stretch of a course: strides of equal length, with nothing but samples between them.
 
     Attributes:

@@ -233,11 +233,12 @@ class _Attempt:
     def _step(self, state: ModelState, steps: int) -> None:
         if not steps:
             return
-        self.stepping = steps
+        self.stepping, tick = steps, self.tick + steps
         state.step(steps)
-        check_tick(state, self.tick + steps)
-        self.stepping = 0
-        self.tick += steps
+        came: object = state.tick
+        if type(came) is not int or came != tick:
+            check_tick(state, tick)
+        self.stepping, self.tick = 0, tick
 
     def _fire(self, state: ModelState, actions: Schedule) -> None:
         for action in actions:

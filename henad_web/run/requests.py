@@ -9,14 +9,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from henad_web.explore.hashes import run_key
+from henad_web.explore.hashes import config_head, seeded_key
 from henad_web.explore.outcomes import PlannedRun
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Config, Plan
     from henad_web.model.schema import Schedule
 
-__all__ = ["ReorderBuffer", "RunRequest"]
+__all__ = ["ReorderBuffer", "Replicates", "RunRequest"]
 
 Item = TypeVar("Item")
 
@@ -72,5 +72,30 @@ class RunRequest:
     @classmethod
     def of(cls, plan: Plan, run: PlannedRun) -> RunRequest:
         """Return the request for `run` of `plan`."""
-        config = plan.configs[run.config_id]
-        return cls(run=run, run_key=run_key(plan, config, run.seed), config=config, schedule=plan.schedule(config))
+        return Replicates.of(plan, run.config_id).request(run)
+
+
+@dataclass(frozen=True, slots=True)
+class Replicates:
+    """What the requests for the runs of one config share, made once for all of them.
+
+    Attributes:
+        config: What they are built from.
+        schedule: Its actions, in the order they fire.
+        key_head: The hash of their run keys up to the seed.
+    """
+
+    config: Config
+    schedule: Schedule
+    key_head: int
+
+    @classmethod
+    def of(cls, plan: Plan, config_id: int) -> Replicates:
+        """Return what the runs of config `config_id` of `plan` share."""
+        config = plan.configs[config_id]
+        return cls(config, plan.schedule(config), config_head(plan, config))
+
+    def request(self, run: PlannedRun) -> RunRequest:
+        """Return the request for `run`, one of them."""
+        key = seeded_key(self.key_head, run.seed)
+        return RunRequest(run=run, run_key=key, config=self.config, schedule=self.schedule)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from henad_web.explore.spec import RunOrder
-from henad_web.run.requests import RunRequest
+from henad_web.run.requests import Replicates
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.explore.shards import Shard
+    from henad_web.run.requests import RunRequest
 
 __all__ = ["PlanSource", "RunSource", "Turn", "ordered_run_ids"]
 
@@ -77,6 +78,7 @@ class PlanSource:
         ids = ordered_run_ids(plan, shard)
         self._ids = ids if kept is None else (run_id for run_id in ids if not kept[run_id])
         self._next_id = next(self._ids, None)
+        self._replicates: Replicates | None = None
 
     @property
     def is_done(self) -> bool:
@@ -89,7 +91,10 @@ class PlanSource:
             return None
         run = self._plan.run(self._next_id)
         self._next_id = next(self._ids, None)
-        return RunRequest.of(self._plan, run)
+        replicates = self._replicates
+        if replicates is None or replicates.config.config_id != run.config_id:
+            self._replicates = replicates = Replicates.of(self._plan, run.config_id)
+        return replicates.request(run)
 
     def committed(self, outcome: RunOutcome) -> None:
         """Do nothing: what a plan holds depends on no outcome."""
