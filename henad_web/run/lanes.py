@@ -267,10 +267,10 @@ class InProcessLane:
         outcomes = cursor.advance(steps)
         self._slice.adapt(self._clock() - started, steps)
         self._batch_size.took(self._slice.pace_s)
-        if cursor.stage != stage:  # another pace: a slice grown on the last one says nothing of it
-            self._slice = SliceSize(self._slice_target_s)
         ended = map(RunEnded, outcomes)
         if not cursor.is_over:
+            if cursor.stage != stage:  # another pace: a slice grown on the last one says nothing of it
+                self._slice = SliceSize(self._slice_target_s)
             return [*ended, *self._advanced(cursor)]
         self._batch_size.end(len(self._taken))
         self._cursor = None

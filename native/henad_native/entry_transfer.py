@@ -78,6 +78,10 @@ class SentEntry:
 
 def _is_found(name: str) -> bool:
     """Return whether another process finds the module `name` on the same path, and in the same file."""
+    if name == "__main__":  # every process has its own, whatever file of that name there is
+        return False
+    if name == "__main__":  # every process has its own, whatever file of this name there is
+        return False
     spec: ModuleSpec | None = None
     for end in (*(position for position, letter in enumerate(name) if letter == "."), len(name)):
         path = None if spec is None else spec.submodule_search_locations

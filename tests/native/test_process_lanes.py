@@ -237,23 +237,21 @@ for lanes in ("in_caller", "process"):
 """
 
 
-def test_a_script_without_a_guard_runs_as_it_stands_and_tells_the_same_places(tmp_path: Path) -> None:
-    script = tmp_path / "study.py"
+@pytest.mark.parametrize("name", ["study.py", "__main__.py"])
+def test_a_script_without_a_guard_runs_as_it_stands_and_tells_the_same_places(tmp_path: Path, name: str) -> None:
+    script = tmp_path / name
     script.write_text(SCRIPT)
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.stderr == ""
     imported, alone, spread = done.stdout.splitlines()
     assert imported == "imported", "no lane imports the program"
-    assert "FileNotFoundError at study.py:14" in alone
+    assert f"FileNotFoundError at {name}:14" in alone
     assert spread == alone
 
 
 ENDLESS = """
 import henad_web as hw
-from henad_native import process_lanes
-from henad_native.process_lanes import THREAD_VARIABLES
 from tests.native import lane_models
-from tests.native.lane_kills import LaneKills, lane_processes, until
 from tests.shared.toy_models import toy_spec
 print(flush=True)
 hw.run_spec(lane_models.{model}, toy_spec({value}, steps=100_000),
