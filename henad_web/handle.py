@@ -313,7 +313,11 @@ class SweepRun:
         )
 
     def view(self) -> RunView | None:
-        """Return the run in progress of a lane inside the caller, to draw; looking never changes a result."""
+        """Return a run in progress, to draw, None where there is none to show; looking never changes a result.
+
+        A lane outside the caller is asked to show its run for the next call, so the first one may have none; what it
+        showed last is returned. While the sweep is held it is the run as it stands.
+        """
         return self._runner.view()
 
     def close(self) -> None:

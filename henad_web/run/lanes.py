@@ -151,7 +151,8 @@ class Lanes(Protocol):
       they were made with, from any thread, once there is one, or ask to be looked at after a time.
     - `command` passes pause, resume or abort on. A later poll acknowledges it, once for all lanes, when the last of
       them obeys; in the order of the commands. After an abort no outcome of a run that was in progress is reported.
-    - `view` shows the run in progress of a lane inside the caller, None elsewhere.
+    - `view` shows a run in progress: as it stands, of a lane inside the caller; as it was shown last, of one elsewhere,
+      which is asked for the next call, and exactly once a pause is acknowledged.
     - `close` gives up all runs and frees what the lanes hold.
     """
 

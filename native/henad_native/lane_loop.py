@@ -37,6 +37,7 @@ class LaneLoop:
 
     Attributes:
         is_copy: Whether this is a copy of the lane that a model made by forking: it steps nothing more.
+        is_aborted: Whether the sweep was aborted: its runs are dropped.
     """
 
     def __init__(self, lane: InProcessLane, gauge: Gauge, send: Hear, *, timeout_s: float | None, clock: Clock) -> None:
@@ -49,7 +50,7 @@ class LaneLoop:
         self._is_held = self._has_run = False
         self._stepped_s, self._tick, self._rows = 0.0, 0, 1
         self._send, self._sending = send, threading.Lock()
-        self.is_copy = False
+        self.is_copy = self.is_aborted = False
 
     def tell(self, order: LaneOrder | LaneCommand) -> None:
         """Take an order, on any thread; runs and outcomes that are asked for go at once, in the middle of a step."""
@@ -88,6 +89,7 @@ class LaneLoop:
         self._lane.command(command)
         self._is_held = command is not LaneCommand.RESUME
         if command is LaneCommand.ABORT:
+            self.is_aborted = True
             self._waiting.clear()
             self._ended.clear()
             self._has_run = False

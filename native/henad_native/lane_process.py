@@ -79,6 +79,10 @@ def serve(pipe_number: int, memory_number: int) -> None:
     threading.Thread(target=_listen, args=(pipe, loop), daemon=True, name="henad-lane-pipe").start()
     send(WorkerReady())
     loop.run()
+    if loop.is_aborted:  # nobody waits for what a model registered for the exit
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+        os._exit(0)
     if loop.is_copy:
         os._exit(0)
 

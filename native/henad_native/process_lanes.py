@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CAN_SPAWN", "LaneProcess", "LaneProcesses", "process_lanes"]
 
-CAN_SPAWN = os.name == "posix"
-"""Whether lanes can be started beside the caller: a process inherits the number of its pipe, which others cannot."""
+CAN_SPAWN = os.name == "posix" and bool(sys.executable)
+"""Whether processes can be started beside the caller: there is a Python to start, which inherits a pipe's number."""
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",

@@ -40,6 +40,9 @@ HENAD = "import sys; from henad_native.cli import main; sys.exit(main())"
 """What the installed command does."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+LANES = ((), ("--lanes", "process", "--concurrent", "2"), ("--lanes", "thread", "--concurrent", "2"))
+"""Options of a command, each as likely: where its runs are stepped."""
+
 MOST_STORMS = 3
 """Processes of one round that signals may come to, before it is let finish."""
 
@@ -114,9 +117,10 @@ class Storm:
             self.landed[number.name] += 1
 
     def _next(self) -> list[str]:
+        lanes = self.chance.choice(LANES)
         if (self.folder / "manifest.json").exists():
-            return ["resume", str(self.folder), "--models", MODELS, "--quiet"]
-        return self._run(self.folder)
+            return ["resume", str(self.folder), "--models", MODELS, "--quiet", *lanes]
+        return [*self._run(self.folder), *lanes]
 
     def _run(self, folder: Path) -> list[str]:
         return ["run", str(self.spec), "--out", str(folder), "--models", MODELS, "--quiet"]
