@@ -17,7 +17,7 @@ from henad_web.explore.outcomes import RunOutcome
 from henad_web.model.entry import BatchOffer, ModelEntry
 from henad_web.model.params import ParamValue
 from henad_web.run import batch
-from henad_web.run.batch import BatchCursor
+from henad_web.run.batch import TOLD_AT_ONCE, BatchCursor
 from henad_web.run.control import BatchSize
 from henad_web.run.cursor import RunCursor
 from henad_web.run.lanes import (
@@ -226,14 +226,43 @@ class Leaves(Toy):
         return self.tick < self.kind
 
 
+@pytest.mark.parametrize(
+    ("threshold", "ends"),
+    [
+        (9.0, {("condition", 3), ("condition", 6), ("condition", 9)}),
+        (15.0, {("condition", 9), ("condition", 11), ("steps", 11)}),
+    ],
+    ids=["all", "some at the last tick"],
+)
 @pytest.mark.parametrize("slices", [(100,), (1,), (4, 3)])
 @pytest.mark.parametrize("sizes", [(15,), (1,), (4, 2), (7,)])
-def test_rows_that_end_leave_the_batch_and_the_others_go_on(sizes: tuple[int, ...], slices: tuple[int, ...]) -> None:
-    stop = hw.StopSpec(column="Ticks", comparison=">=", threshold=9.0)
+def test_rows_that_end_leave_the_batch_and_the_others_go_on(
+    sizes: tuple[int, ...], slices: tuple[int, ...], threshold: float, ends: set[tuple[str, int]]
+) -> None:
+    stop = hw.StopSpec(column="Ticks", comparison=">=", threshold=threshold)
     study = toy_study(Leaves, steps=11, stop=stop)
     alone = study.alone()
-    assert {(row[4], row[5]) for row in alone} >= {("condition", 3), ("condition", 6), ("condition", 9)}
+    assert {(row[4], row[5]) for row in alone} == ends
     assert study.split(always(*sizes), always(*slices), is_sound=True) == alone
+
+
+def test_rows_that_end_at_once_are_told_some_at_a_time_and_nothing_is_stepped_meanwhile() -> None:
+    study = toy_study(Plain)
+    cursor = study.cursor(study.requests)
+    cursor.build()
+    told = []
+    while not cursor.is_over:
+        told.append([outcome.run.run_id for outcome in cursor.advance(100)])
+        assert cursor.run_ids == tuple(range(sum(map(len, told)), 15))
+        assert cursor.tick in (12, 0)
+    assert told == [list(range(TOLD_AT_ONCE)), list(range(TOLD_AT_ONCE, 15))]
+
+
+class Plain(Toy):
+    """Only counts, with both statistics."""
+
+    def stats(self) -> dict[str, float]:
+        return {"Ticks": float(self.tick), "Inverse": 1.0}
 
 
 SPLITS = [(15,), (1,), (4, 2), (7,)]
@@ -388,13 +417,6 @@ def drained(lane: InProcessLane) -> list[LaneReport]:
     while reports := lane.poll():
         found += reports
     return found
-
-
-class Plain(Toy):
-    """Only counts, with both statistics."""
-
-    def stats(self) -> dict[str, float]:
-        return {"Ticks": float(self.tick), "Inverse": 1.0}
 
 
 def test_a_lane_takes_replicates_of_one_config_and_tells_of_each() -> None:
