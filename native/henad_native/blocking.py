@@ -34,7 +34,10 @@ Listener = Callable[[SweepEvent | SweepProgress], None]
 
 
 class Hold(Protocol):
-    """Somebody who is there while a sweep runs: the first Ctrl-C holds it then, and a second one ends it."""
+    """Somebody who may be there while a sweep runs: the first Ctrl-C holds it then, and a second one ends it."""
+
+    def is_there(self) -> bool:
+        """Return whether somebody can say that the sweep is to go on."""
 
     def begin(self) -> None:
         """Tell that the sweep is held, and how to go on."""
@@ -80,7 +83,7 @@ def run_blocking(
 def _stop_requests(hold: Hold | None) -> AbstractContextManager[StopRequest]:
     if hold is None:
         return stop_on_signals(signal.SIGINT)
-    return stop_on_signals(signal.SIGINT, *ending_signals(), holding=signal.SIGINT)
+    return stop_on_signals(signal.SIGINT, *ending_signals(), may_hold=hold.is_there)
 
 
 def _kept_text(record: SweepRecord) -> str:

@@ -36,7 +36,7 @@ class SentEntry:
 
     Attributes:
         pickled: The entry.
-        sources: Modules that it came from and that another process may not find, and their files: faults are told with
+        sources: Its own module and others that another process may not find, and their files: faults are told with
             places in them.
     """
 
@@ -50,19 +50,18 @@ class SentEntry:
         Raises:
             EntryNotSentError: It cannot be pickled, or only as a whole and cloudpickle is missing.
         """
+        own = entry.source_module or entry.factory.__module__
         try:
             pickled = pickle.dumps(entry, _PROTOCOL)
         except Exception:  # what a class of the model raises as it is pickled
-            pickled, named = b"", {entry.source_module or entry.factory.__module__}
+            pickled, taken = b"", [own]
         else:
-            named = {
-                str(named).split(" ")[0] for code, named, _ in pickletools.genops(pickled) if code.name == "GLOBAL"
-            }
+            taken = [str(name) for code, name, _ in pickletools.genops(pickled) if code.name == "GLOBAL"]
+        named = {name.split(" ")[0] for name in taken}
         foreign = {name: sys.modules[name] for name in sorted(named) if name in sys.modules and not _is_found(name)}
-        if pickled and not foreign:
-            return cls(pickled)
-        sources = [(name, getattr(module, "__file__", None)) for name, module in foreign.items()]
-        return cls(_whole(entry, foreign), tuple((name, file) for name, file in sources if file is not None))
+        files = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in sorted({*foreign, own}))
+        sources = tuple((name, str(file)) for name, file in files if file is not None)
+        return cls(pickled if pickled and not foreign else _whole(entry, foreign), sources)
 
     def received(self) -> ModelEntry:
         """Return the entry in the process it was sent to; whatever its modules raise is raised on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -21,7 +21,7 @@ class StopRequest:
 
 
 @contextmanager
-def stop_on_signals(*numbers: signal.Signals, holding: signal.Signals | None = None) -> Iterator[StopRequest]:
+def stop_on_signals(*numbers: signal.Signals, may_hold: Callable[[], bool] = lambda: False) -> Iterator[StopRequest]:
     """Turn each of `numbers` into a request while the block runs; one after a request to stop acts the usual way.
 
     The handler only sets a flag: it runs between any two instructions of the main thread, where an exception could
@@ -29,7 +29,7 @@ def stop_on_signals(*numbers: signal.Signals, holding: signal.Signals | None = N
 
     Args:
         numbers: The signals.
-        holding: The one of them that asks to hold on first, and to stop while that is so.
+        may_hold: Whether a Ctrl-C asks to hold on first, and to stop while that is so.
     """
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
@@ -38,7 +38,7 @@ def stop_on_signals(*numbers: signal.Signals, holding: signal.Signals | None = N
     before = {number: signal.getsignal(number) for number in numbers}
 
     def ask(number: int, frame: FrameType | None) -> None:
-        if number == holding and not request.is_held:
+        if number == signal.SIGINT and not request.is_held and may_hold():
             request.is_held = True
             return
         request.asked = True

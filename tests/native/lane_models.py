@@ -60,6 +60,13 @@ class Fated(Toy):
             FATES[self.value]()
 
 
+class ReadsJson(Toy):
+    """Fails inside a library that nobody has imported by then."""
+
+    def before_step(self) -> None:
+        __import__("json").loads("{")
+
+
 class Slow(Toy):
     """Takes `value` milliseconds a step."""
 
@@ -95,5 +102,6 @@ fated_together: hw.ModelEntry = dataclasses.replace(
     entry_of(FatedTogether), batches=hw.BatchOffer(build=build_together, rows=ten)
 )
 fated: hw.ModelEntry = entry_of(Fated)
+reads_json: hw.ModelEntry = entry_of(ReadsJson)
 slow: hw.ModelEntry = entry_of(Slow)
 weighty: hw.ModelEntry = entry_of(Weighty)

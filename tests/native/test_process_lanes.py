@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import re
@@ -188,6 +189,14 @@ def test_a_model_that_cannot_be_sent_runs_in_the_caller_and_says_why() -> None:
     assert record.report.counts.ok == 2
     (notice,) = [str(warning) for warning in record.report.warnings]
     assert notice.startswith("there is one lane, in the caller: model 'toy' cannot be pickled: ")
+
+
+def test_faults_are_placed_in_the_model_s_own_module_in_a_lane_too() -> None:
+    entry = dataclasses.replace(lane_models.reads_json, source_module="json.decoder")
+    spec = toy_spec(1)
+    alone = files(entry, spec, lanes="in_caller")
+    assert b"at decoder.py:" in alone["runs.csv"]
+    assert files(entry, spec, concurrency=2, lanes="process") == alone
 
 
 def test_a_model_of_a_function_is_sent_as_a_whole() -> None:

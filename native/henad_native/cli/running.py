@@ -175,7 +175,12 @@ class TerminalHold:
     @classmethod
     def of(cls, keys: TextIO | None, display: Display) -> Self | None:
         """Return who is at the terminal, None where `keys` are of none or what is shown is not."""
-        return cls(keys, display) if display.is_on_terminal and keys is not None and keys.isatty() else None
+        is_usable = os.name == "posix" and display.is_on_terminal and keys is not None and keys.isatty()
+        return cls(keys, display) if is_usable and keys is not None else None
+
+    def is_there(self) -> bool:
+        """Return whether the terminal is this command's own now: a job in the background must not read from it."""
+        return os.tcgetpgrp(self._keys.fileno()) == os.getpgrp()
 
     def begin(self) -> None:
         """Tell that the sweep is held; keys that were pressed before do not count."""
