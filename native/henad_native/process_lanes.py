@@ -17,6 +17,8 @@ import time
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Pipe, wait
+from queue import SimpleQueue
+from socket import SHUT_RDWR, socket
 from typing import IO, TYPE_CHECKING
 
 from henad_native.entry_transfer import EntryNotSentError, SentEntry
@@ -66,13 +68,18 @@ class LaneProcess:
         self.gauge = Gauge(mmap.mmap(self._memory.fileno(), GAUGE_BYTES))
         self.exit_sign: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._sending = threading.Lock()
+        self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
+        self._sender = threading.Thread(target=self._send_all, name="henad-lane-sender", daemon=True)
 
     def send(self, order: LaneOrder | LaneCommand) -> None:
-        """Tell the process `order`; one that is gone hears nothing."""
-        message = pickle.dumps(order, pickle.HIGHEST_PROTOCOL)
-        with self._sending, suppress(OSError):
-            self.pipe.send_bytes(message)
+        """Tell the process `order`, and wait for nothing; one that is gone hears nothing."""
+        self._outbox.put(pickle.dumps(order, pickle.HIGHEST_PROTOCOL))
+
+    def _send_all(self) -> None:
+        # A pipe is soon full where a step does not leave the interpreter to the thread that reads.
+        with suppress(OSError):
+            while (message := self._outbox.get()) is not None:
+                self.pipe.send_bytes(message)
 
     def kill(self) -> bool:
         """End the process where it stands."""
@@ -86,7 +93,9 @@ class LaneProcess:
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         path = [os.path.abspath(place) for place in sys.path]
         numbers = [str(number) for number in (*inherited, os.getpid())]
+        self._outbox.put(setup)
         try:
+            self._sender.start()
             self._process = subprocess.Popen(
                 [sys.executable, *flags, "-c", BOOTSTRAP, *numbers, *path],
                 stdin=subprocess.DEVNULL,
@@ -98,14 +107,16 @@ class LaneProcess:
         if hasattr(os, "pidfd_open"):  # a pipe ends late where a model's own processes hold it open
             with suppress(OSError):  # the system is older than this Python, or forbids it
                 self.exit_sign = os.pidfd_open(self._process.pid)
-        with suppress(OSError):  # gone already: the pipe's end tells how
-            self.pipe.send_bytes(setup)
 
     def ended(self) -> str:
         """Free what the process held, once it is gone or has closed its pipe, and return how it ended."""
         self.kill()
-        with self._sending:  # or another thread might write into whatever file gets the number next
-            self.pipe.close()
+        self._outbox.put(None)
+        with suppress(OSError), socket(fileno=os.dup(self.pipe.fileno())) as pipe:
+            pipe.shutdown(SHUT_RDWR)  # the sender may wait at it for one that reads no more
+        if self._sender.ident is not None:  # or it might write into whatever file gets the number next
+            self._sender.join()
+        self.pipe.close()
         if self.exit_sign is not None:
             os.close(self.exit_sign)
         if self._process is None:
@@ -193,6 +204,7 @@ class LaneProcesses:
             try:
                 lane.launch(self._setup, self._threads)
             except Exception as error:  # whatever it is: a thread that ended here would leave the sweep waiting
+                lane.ended()
                 lane.hear(WorkerDied(f"not started: {describe(error)}"))
             else:
                 self._living.add(lane)

@@ -13,7 +13,7 @@ import pytest
 import henad_web as hw
 from henad_native import process_lanes
 from henad_web.explore.outcomes import RunOutcome
-from henad_web.run.lane_messages import EndedRun
+from henad_web.run.lane_messages import EndedRun, WorkerOrder
 from tests.native import lane_models
 from tests.shared.toy_models import toy_spec
 
@@ -44,6 +44,17 @@ def test_processes_are_heard_where_the_system_lends_no_sign_of_their_exit(monkey
     spec = toy_spec(0, lane_models.FATES.index(lane_models.segfault))
     record = hw.run_spec(lane_models.fated, spec, options=PROCESSES)
     assert (record.report.counts.ok, record.report.counts.failed) == (2, 2)
+    assert lane_threads() == []
+
+
+def test_an_order_waits_for_no_lane_that_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        process_lanes, "BOOTSTRAP", "import time; time.sleep(3600)  # instead of henad_native.lane_start"
+    )
+    lane = process_lanes.LaneProcess(print)
+    lane.launch(bytes(1 << 22), "1")  # more than any pipe holds
+    lane.send(WorkerOrder.SHOW)
+    assert lane.ended().startswith("killed by SIGKILL")
     assert lane_threads() == []
 
 
