@@ -60,11 +60,11 @@ class Fated(Toy):
             FATES[self.value]()
 
 
-class ReadsJson(Toy):
+class ReadsTar(Toy):
     """Fails inside a library that nobody has imported by then."""
 
     def before_step(self) -> None:
-        __import__("json").loads("{")
+        __import__("tarfile").open("/nowhere.tar.gz", "r:gz")
 
 
 class Slow(Toy):
@@ -102,6 +102,6 @@ fated_together: hw.ModelEntry = dataclasses.replace(
     entry_of(FatedTogether), batches=hw.BatchOffer(build=build_together, rows=ten)
 )
 fated: hw.ModelEntry = entry_of(Fated)
-reads_json: hw.ModelEntry = entry_of(ReadsJson)
+reads_tar: hw.ModelEntry = entry_of(ReadsTar)
 slow: hw.ModelEntry = entry_of(Slow)
 weighty: hw.ModelEntry = entry_of(Weighty)
