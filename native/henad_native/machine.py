@@ -13,25 +13,29 @@ from pathlib import Path
 
 from henad_web.run.layout import MachineResources
 
-__all__ = ["free_memory", "machine_resources", "usable_cores"]
+__all__ = ["can_spawn", "free_memory", "machine_resources", "usable_cores"]
 
 ROOT = Path("/")
 
 
-def machine_resources(*, can_spawn: bool, root: Path = ROOT) -> MachineResources:
+def machine_resources(root: Path = ROOT) -> MachineResources:
     """Return what this process may use now: the cores and the memory left to it, and whether its threads step at once.
 
     Args:
-        can_spawn: Whether lanes can run beside the calling thread.
         root: Where the system's files are.
     """
     has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
     return MachineResources(
         workers=usable_cores(root),
         free_memory=free_memory(root),
-        can_spawn=can_spawn,
+        can_spawn=can_spawn(),
         steps_threads_at_once=not has_lock,
     )
+
+
+def can_spawn() -> bool:
+    """Return whether processes can be started beside the caller: of a Python that inherits the number of a pipe."""
+    return os.name == "posix" and bool(sys.executable)
 
 
 def usable_cores(root: Path = ROOT, *, allowed: int | None = None) -> int:

@@ -36,10 +36,7 @@ if TYPE_CHECKING:
     from henad_web.run.lanes import LaneCommand, Lanes
     from henad_web.run.layout import ExecutionLayout
 
-__all__ = ["CAN_SPAWN", "LaneProcess", "LaneProcesses", "process_lanes"]
-
-CAN_SPAWN = os.name == "posix" and bool(sys.executable)
-"""Whether processes can be started beside the caller: there is a Python to start, which inherits a pipe's number."""
+__all__ = ["LaneProcess", "LaneProcesses", "process_lanes"]
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",

@@ -18,7 +18,6 @@ from henad_native.directory import DirectoryStore
 from henad_native.lock import DirectoryLock
 from henad_native.machine import machine_resources
 from henad_native.overwriting import OverwritingStore
-from henad_native.process_lanes import CAN_SPAWN, process_lanes
 from henad_native.thread_lanes import thread_lanes
 from henad_native.threaded import ThreadedRunner
 from henad_web.errors import LockedError
@@ -103,7 +102,7 @@ class NativeTarget:
 
     def surroundings(self) -> Surroundings:
         """Return the whole machine, and slices that keep a pause prompt."""
-        resources = machine_resources(can_spawn=CAN_SPAWN)
+        resources = machine_resources()
         author = Author(
             runtime=runtime_here(worker_threads=resources.workers, target=self.name),
             wall_clock=self._wall_clock,
@@ -137,6 +136,8 @@ class NativeTarget:
             )
 
         if layout.kind is LaneKind.PROCESS:
+            from henad_native.process_lanes import process_lanes  # noqa: PLC0415 - 25 ms that most commands do without
+
             return process_lanes(entry, measure, layout, notify, in_caller)
         if layout.kind is LaneKind.THREAD:
             return thread_lanes(entry, measure, layout, notify, in_caller)

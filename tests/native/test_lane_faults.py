@@ -14,6 +14,7 @@ import henad_web as hw
 from henad_native import process_lanes
 from henad_web.explore.outcomes import RunOutcome
 from henad_web.run.lane_messages import EndedRun, WorkerOrder
+from henad_web.run.layout import layout_text
 from tests.native import lane_models
 from tests.shared.toy_models import toy_spec
 
@@ -33,10 +34,17 @@ def refusing(number: int) -> Callable[..., int]:
 
 
 def test_a_process_that_cannot_be_started_at_all_ends_the_sweep_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", None)  # as where another program embeds Python
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(hw.SweepFailedError, match="every lane died before it could begin a run, 8 in a row"):
         hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
     assert lane_threads() == []
+
+
+def test_a_program_that_embeds_python_has_one_lane_in_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", None)
+    record = hw.run_spec(lane_models.slow, toy_spec(1), options=PROCESSES)
+    why = "one lane in the caller: no other can be started here; 2 were asked for"
+    assert layout_text(record.report.outline.layout).startswith(why)
 
 
 def test_processes_are_heard_where_the_system_lends_no_sign_of_their_exit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def test_threads_step_at_once_where_the_interpreter_has_no_lock(
 ) -> None:
     monkeypatch.setattr("sys._is_gil_enabled", lambda: has_lock, raising=False)
     files = {"cpu.max": "100000 100000", "memory.max": "9", "memory.current": "2"}
-    resources = machine_resources(can_spawn=True, root=system(tmp_path, NEW, files))
+    resources = machine_resources(root=system(tmp_path, NEW, files))
     assert resources.steps_threads_at_once is not has_lock
     assert (resources.workers, resources.free_memory, resources.can_spawn) == (1, 7, True)
 
