@@ -5,18 +5,29 @@ Owns the loop, which is the same in a process of its own and on a thread. How me
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from henad_web.run.lane_messages import Bundle, EndedRun, Obeyed, OutcomesSent, RunShown, RunsReturned, WorkerOrder
+from henad_web.run.lane_messages import (
+    GAUGE_BYTES,
+    Bundle,
+    EndedRun,
+    Gauge,
+    Obeyed,
+    OutcomesSent,
+    RunShown,
+    RunsReturned,
+    WorkerOrder,
+)
 from henad_web.run.lanes import BatchAdvanced, InProcessLane, LaneCommand, RunAdvanced, RunEnded
 
 if TYPE_CHECKING:
     from henad_web.run.control import Clock
-    from henad_web.run.lane_messages import Gauge, Hear, LaneOrder, WorkerMessage
+    from henad_web.run.lane_messages import Hear, LaneOrder, WorkerMessage
     from henad_web.run.requests import RunRequest
 
 __all__ = ["LaneLoop", "SEND_EVERY_S"]
@@ -36,7 +47,6 @@ class LaneLoop:
         clock: Monotonic clock, the one by which the sweep reads the gauge.
 
     Attributes:
-        is_copy: Whether this is a copy of the lane that a model made by forking: it steps nothing more.
         is_aborted: Whether the sweep was aborted: its runs are dropped.
     """
 
@@ -50,7 +60,17 @@ class LaneLoop:
         self._is_held = self._has_run = False
         self._stepped_s, self._tick, self._rows = 0.0, 0, 1
         self._send, self._sending = send, threading.Lock()
-        self.is_copy = self.is_aborted = False
+        self.is_aborted = False
+        self._process = os.getpid()
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether this is a copy of the lane that a model made by forking: it steps nothing more."""
+        return os.getpid() != self._process
+
+    def let_go(self) -> None:
+        """Leave the gauge to the lane that this is a copy of."""
+        self._gauge = Gauge(bytearray(GAUGE_BYTES))
 
     def tell(self, order: LaneOrder | LaneCommand) -> None:
         """Take an order, on any thread; runs and outcomes that are asked for go at once, in the middle of a step."""
@@ -66,8 +86,10 @@ class LaneLoop:
             self._told.put(order)
 
     def run(self) -> None:
-        """Step runs until told to close."""
-        while not self.is_copy:
+        """Step runs until told to close; a copy ends with its process."""
+        while True:
+            if self.is_copy:
+                os._exit(0)
             order = self._next_order()
             if order is WorkerOrder.CLOSE:
                 return

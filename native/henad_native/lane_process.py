@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 
 from henad_native.entry_transfer import SentEntry
 from henad_native.lane_loop import LaneLoop
+from henad_native.lane_pipe import say
 from henad_native.lane_start import die_with
 from henad_web.errors import describe
 from henad_web.explore.measure import MeasurePlan
@@ -52,14 +53,15 @@ def serve(pipe_number: int, memory_number: int) -> None:
         pipe_number: Number of the open pipe to the sweep.
         memory_number: Number of the open file that is the gauge's memory.
     """
-    pipe = Connection(pipe_number)
     gauge = Gauge(mmap.mmap(memory_number, GAUGE_BYTES))
+    os.close(memory_number)
+    pipe = Connection(_out_of_the_way(pipe_number))
     setup: LaneSetup = pickle.loads(pipe.recv_bytes())
     sys.argv[:] = setup.argv
 
     def send(message: WorkerMessage) -> None:
         with suppress(BrokenPipeError):  # the sweep is gone, and so is this process in a moment
-            pipe.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+            say(pipe.fileno(), message)
 
     with Blame(Phase.BUILDING, None, takes_interrupts=True) as blame:
         entry = setup.entry.received()
@@ -83,8 +85,20 @@ def serve(pipe_number: int, memory_number: int) -> None:
         with suppress(OSError, ValueError, AttributeError):
             sys.stdout.flush()
         os._exit(0)
-    if loop.is_copy:
-        os._exit(0)
+
+
+def _out_of_the_way(number: int) -> int:
+    """Return another number of the open file `number`, which no program that a model starts has, and few close."""
+    os.set_inheritable(number, False)
+    if number < _HIGH_NUMBER:
+        with suppress(OSError):  # so many files may not be open here
+            os.dup2(number, _HIGH_NUMBER, inheritable=False)
+            os.close(number)
+            return _HIGH_NUMBER
+    return number
+
+
+_HIGH_NUMBER = 200
 
 
 def _listen(pipe: Connection, loop: LaneLoop) -> None:
@@ -92,7 +106,7 @@ def _listen(pipe: Connection, loop: LaneLoop) -> None:
     try:
         while True:
             loop.tell(pickle.loads(pipe.recv_bytes()))
-    except (EOFError, OSError):
+    finally:  # however it ended: a lane that hears nothing more would never be done
         os._exit(1)
 
 
@@ -101,7 +115,7 @@ def _stop_copies(loop: LaneLoop, pipe: Connection) -> None:
     lane_process = os.getpid()
 
     def in_copy() -> None:
-        loop.is_copy = True
+        loop.let_go()
         pipe.close()
         die_with(lane_process)
 

@@ -22,6 +22,7 @@ from socket import SHUT_RDWR, socket
 from typing import IO, TYPE_CHECKING
 
 from henad_native.entry_transfer import EntryNotSentError, SentEntry
+from henad_native.lane_pipe import Arrivals
 from henad_native.lane_process import LaneSetup
 from henad_native.lane_start import BOOTSTRAP, LEFT_TO_THE_SWEEP
 from henad_web.errors import describe
@@ -49,6 +50,9 @@ THREAD_VARIABLES = (
 )
 """Variables by which libraries of kernels are told how many threads they may use."""
 
+EXIT_PATIENCE_S = 0.5
+"""Seconds in which a process that can no longer be heard may end by itself."""
+
 
 class LaneProcess:
     """One lane's process, a `Worker`.
@@ -67,6 +71,12 @@ class LaneProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._sender = threading.Thread(target=self._send_all, name="henad-lane-sender", daemon=True)
+        self._arrivals = Arrivals()
+
+    def listen(self) -> None:
+        """Pass on what has arrived, which must be something or the end; raises as `Arrivals.read` does."""
+        for message in self._arrivals.read(self.pipe.fileno()):
+            self.hear(message)
 
     def send(self, order: LaneOrder | LaneCommand) -> None:
         """Tell the process `order`, and wait for nothing; one that is gone hears nothing."""
@@ -106,8 +116,8 @@ class LaneProcess:
                 self.exit_sign = os.pidfd_open(self._process.pid)
 
     def ended(self) -> str:
-        """Free what the process held, once it is gone or has closed its pipe, and return how it ended."""
-        self.kill()
+        """Free what the process held, once it is gone or can no longer be heard, and return how it ended."""
+        cause = self._end()
         self._outbox.put(None)
         with suppress(OSError), socket(fileno=os.dup(self.pipe.fileno())) as pipe:
             pipe.shutdown(SHUT_RDWR)  # the sender may wait at it for one that reads no more
@@ -118,8 +128,18 @@ class LaneProcess:
             os.close(self.exit_sign)
         if self._process is None:
             self._close_other_end()
+        return cause
+
+    def _end(self) -> str:
+        """Wait for the process, end it if it goes on after all, and return how it ended."""
+        if self._process is None:
             return "gone"
-        return _cause(self._process.wait())
+        try:
+            return _cause(self._process.wait(EXIT_PATIENCE_S))
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+            return "cut off from the sweep"
 
     def _close_other_end(self) -> None:
         self._other_end.close()
@@ -218,20 +238,18 @@ class LaneProcesses:
             elif ready in signs and signs[ready] in self._living:
                 self._bury(signs[ready])
 
-    def _receive(self, lane: LaneProcess) -> bool:
-        """Pass on what `lane` says; return whether it still can."""
+    def _receive(self, lane: LaneProcess) -> None:
+        """Pass on what `lane` says, or bury it once it no longer can."""
         try:
-            lane.hear(pickle.loads(lane.pipe.recv_bytes()))
-        except (EOFError, OSError):
+            lane.listen()
+        except Exception:  # its end, or what a model wrote into every file: no more can be made of what follows
             self._bury(lane)
-            return False
-        return True
 
     def _bury(self, lane: LaneProcess) -> None:
         """Pass on what `lane` said to the last, and how it ended."""
-        with suppress(EOFError, OSError):
+        with suppress(Exception):
             while lane.pipe.poll(0):
-                lane.hear(pickle.loads(lane.pipe.recv_bytes()))
+                lane.listen()
         self._living.discard(lane)
         lane.hear(WorkerDied(lane.ended()))
 

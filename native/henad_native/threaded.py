@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import threading
 from contextlib import suppress
 
@@ -36,6 +37,7 @@ class ThreadedRunner:
         self._sweep = sweep
         self._due = threading.Condition()
         self._is_due = False
+        self._process = os.getpid()
         self._view = _ViewRequest()
         self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
         sweep.channel.listener = self._signal_turn
@@ -99,6 +101,8 @@ class ThreadedRunner:
         try:
             while not self._sweep.is_over:
                 answer = self._sweep.pump()
+                if os.getpid() != self._process:  # a copy that a model has made by forking: the sweep is not its
+                    os._exit(0)
                 self._view.answer(self._sweep)
                 if isinstance(answer, (Idle, After)) and not self._sweep.is_over:
                     self._wait(answer)
@@ -125,6 +129,8 @@ class ThreadedRunner:
             loop.call_soon_threadsafe(changed.set)
 
     def _end_at_exit(self) -> None:
+        if os.getpid() != self._process:  # the thread stayed in the process that this one is a copy of
+            return
         self._sweep.control.abort()
         self.notify()
         self._thread.join()

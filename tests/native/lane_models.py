@@ -5,9 +5,13 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import pickle
 import signal
+import stat
+import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import henad_web as hw
 from henad_web.model.params import ParamValue
@@ -49,7 +53,56 @@ def hang() -> None:
     time.sleep(3600.0)
 
 
-FATES: tuple[Callable[[], None], ...] = (nothing, segfault, end_process, fork, leak_until_killed, ask_to_end, hang)
+def hang_behind_a_copy() -> None:
+    """Fork, and never come back while the copy goes on."""
+    if os.fork():
+        hang()
+
+
+def close_files() -> None:
+    """Close whatever is open beside the standard streams, and open other files under their numbers."""
+    os.closerange(3, 100)
+    for _ in range(20):
+        os.open(os.devnull, os.O_RDWR)
+
+
+def write_into_sockets(text: bytes) -> None:
+    for number in range(3, 300):
+        with suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                os.write(number, text)
+
+
+def talk_nonsense() -> None:
+    """Write into every open socket what looks like a whole message and is none."""
+    write_into_sockets(struct.pack("!Q", 8) + b"nonsense")
+    hang()
+
+
+def begin_to_talk() -> None:
+    """Write into every open socket what looks like the beginning of a message."""
+    write_into_sockets(struct.pack("!Q", 1 << 60))
+    hang()
+
+
+def break_pickle() -> None:
+    pickle.dumps = None  # type: ignore[assignment]
+
+
+FATES: tuple[Callable[[], None], ...] = (
+    nothing,
+    segfault,
+    end_process,
+    fork,
+    leak_until_killed,
+    ask_to_end,
+    hang,
+    hang_behind_a_copy,
+    close_files,
+    talk_nonsense,
+    begin_to_talk,
+    break_pickle,
+)
 
 
 class Fated(Toy):

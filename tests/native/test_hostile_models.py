@@ -1,0 +1,85 @@
+"""Models that harm the process they are stepped in: no other run and no file pays for it, and nothing hangs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import henad_web as hw
+from tests.native.lane_kills import lane_processes, until
+from tests.native.lane_models import (
+    FATES,
+    begin_to_talk,
+    break_pickle,
+    close_files,
+    fated,
+    fork,
+    hang_behind_a_copy,
+    nothing,
+    talk_nonsense,
+)
+from tests.shared.toy_models import toy_spec
+
+HANGS_S = 30.0
+"""Seconds after which a call is taken for one that never comes back."""
+
+
+def rows(fate: Callable[[], None], *, lanes: str = "process", timeout_s: float | None = None) -> list[tuple[str, str]]:
+    """Return status and note of the runs of a model that meets `fate` in two of four."""
+    spec = toy_spec(FATES.index(nothing), FATES.index(fate))
+    spec = msgspec.structs.replace(spec, run=msgspec.structs.replace(spec.run, timeout_s=timeout_s))
+    options = hw.SweepRunOptions(concurrency=1 if lanes == "in_caller" else 2, lanes=lanes)
+    record = hw.run_spec(fated, spec, options=options)
+    assert record.files is not None
+    found = hw.ResultSet.from_files(record.files, models={"toy": fated}).runs
+    return [(str(status), str(note)) for status, note in zip(found["status"], found["note"], strict=True)]
+
+
+FINE = ("ok", "")
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_copy_of_a_lane_leaves_the_gauge_to_it() -> None:
+    note = "timed out after 0.2 s, in a step that did not end; its lane was ended"
+    assert rows(hang_behind_a_copy, timeout_s=0.2) == [FINE, FINE, ("timed_out", note), ("timed_out", note)]
+
+
+@pytest.mark.parametrize("lanes", ["in_caller", "thread", "process"])
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_copy_that_a_model_makes_by_forking_is_no_second_sweep(lanes: str, tmp_path: Path) -> None:
+    spec, out = toy_spec(FATES.index(fork), FATES.index(nothing)), tmp_path / "out"
+    options = hw.SweepRunOptions(concurrency=1 if lanes == "in_caller" else 2, lanes=lanes)
+    record = hw.run_spec(fated, spec, output=hw.DirectoryOutput(out), options=options)
+    assert record.report.counts.ok == 4
+    lines = (out / "runs.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == ["0", "1", "2", "3"]
+    assert lane_processes() == []
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_model_that_closes_files_does_not_cut_its_lane_off() -> None:
+    assert rows(close_files) == [FINE] * 4
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_lane_that_cannot_be_understood_costs_its_run() -> None:
+    note = "its lane was cut off from the sweep, and so was the one that did it once more"
+    assert rows(talk_nonsense) == [FINE, FINE, ("panicked", note), ("panicked", note)]
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_lane_that_cannot_speak_any_more_leaves_nobody_waiting() -> None:
+    with pytest.raises(hw.SweepFailedError, match="the last one ended with exit code 1"):
+        rows(break_pickle)
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_lane_in_the_middle_of_a_message_holds_up_no_other() -> None:
+    options = hw.SweepRunOptions(concurrency=2, lanes="process")
+    spec = toy_spec(FATES.index(begin_to_talk), FATES.index(nothing))
+    with hw.SweepRun.start(fated, msgspec.structs.replace(spec, run=hw.RunSettings(steps=10)), options=options) as run:
+        until(lambda: run.progress().runs_waiting == 1)
+    assert lane_processes() == []
