@@ -431,9 +431,9 @@ class _Runs:
         """Pass a change of the control on, hand out runs, hear the lanes; return whether anything moved."""
         wanted = LaneCommand.PAUSE if self._control.is_paused else LaneCommand.RESUME
         if wanted is not self._told:
+            self._control.acknowledge(False)  # before any lane moves: the host may pause again meanwhile
             self.lanes.command(wanted)
             self._told, self._unanswered = wanted, self._unanswered + 1
-            self._control.acknowledge(False)
         has_moved, was_taken = False, wanted is LaneCommand.RESUME and self._submit()
         # A lane inside the caller first tells of new runs, which is no work: their build follows in the same pump.
         for _ in range(2 if was_taken else 1):

@@ -256,6 +256,25 @@ def test_an_acknowledgement_of_an_earlier_pause_does_not_complete_a_later_one(cl
         assert not bench.control.is_held, "the lanes were told to go on since"
 
 
+def test_no_pause_is_complete_while_the_lanes_are_told_to_go_on(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(clock)
+    bench.pump()
+    bench.control.pause()
+    bench.pump()
+    held = [bench.control.is_held]
+
+    def command(command: LaneCommand) -> None:
+        bench.control.pause()  # as the host does on its own thread
+        held.append(bench.control.is_held)
+
+    monkeypatch.setattr(bench.lanes, "command", command)
+    bench.control.resume()
+    bench.sweep.pump()
+    assert held == [True, False]
+
+
 def test_finished_runs_that_wait_count_in_the_time_left(clock: ManualClock) -> None:
     bench = Bench(clock)
     run = hw.SweepRun(bench.plan, bench.sweep, PumpedRunner(bench.sweep, clock))
