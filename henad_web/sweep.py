@@ -211,8 +211,10 @@ class Sweep:
             self._keeping = self._ending = None
             if self.control.is_aborted or self._setup.options.on_full is OnFull.FAIL:
                 self._fail(error)
-            elif self.control.pause():
+                return IDLE
+            if self.control.pause():
                 self.channel.warned(OutputPaused(str(error)))
+            return IDLE if self._runs is None or self._end is not None else NOW  # its lanes are to be told
         except FAULTS as error:
             self._fail(error)
         except BaseException as error:
@@ -393,9 +395,9 @@ class _Runs:
         """Write one finished run, or let the source or the lanes work; return how the batch ended once it has."""
         if self._write_one() or self._take_turn():
             return NOW
-        if self._source.is_done and self._finished.is_empty:
+        if self._unwritten is None and self._source.is_done and self._finished.is_empty:
             return SweepEnd.COMPLETE
-        if self._is_device_lost:
+        if self._unwritten is None and self._is_device_lost:
             return SweepEnd.DEVICE_LOST
         if self._control.is_aborted:
             self.lanes.command(LaneCommand.ABORT)
@@ -409,6 +411,8 @@ class _Runs:
         self._active_runs.clear()
 
     def _write_one(self) -> bool:
+        if self._unwritten is not None and self._control.is_paused:
+            return False  # there was no room for it, and nobody has said that there is: the lanes are to be told
         outcome = self._finished.pop_ready() if self._unwritten is None else self._unwritten
         if outcome is None:
             return False

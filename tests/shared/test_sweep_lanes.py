@@ -459,6 +459,8 @@ def test_a_full_disk_pauses_the_sweep_and_loses_nothing(clock: ManualClock) -> N
     warnings = [event.warning for event in bench.events if isinstance(event, hw.Warned)]
     assert [type(warning) for warning in warnings] == [hw.OutputPaused]
     assert bench.control.is_paused
+    assert bench.control.is_held, "the lanes hold their runs, too"
+    assert bench.lanes.commands == [LaneCommand.PAUSE]
     assert bench.written() == []
     bench.control.resume()
     bench.pump()
@@ -469,6 +471,32 @@ def test_a_full_disk_pauses_the_sweep_and_loses_nothing(clock: ManualClock) -> N
     bench.end([1, 2, 3, 4, 5, 6, 7])
     assert bench.written() == list(range(8))
     assert bench.rows() == [str(run_id) for run_id in range(8)]
+
+
+def test_a_pause_is_complete_though_there_is_no_room_at_that_moment(clock: ManualClock) -> None:
+    store = FullStore()
+    bench = Bench(clock, store)
+    bench.pump()
+    store.is_full = True
+    bench.control.pause()
+    bench.end([0])
+    assert bench.control.is_held
+    assert not [event for event in bench.events if isinstance(event, hw.Warned)], "it is paused already"
+
+
+def test_the_last_run_waits_for_room_too(clock: ManualClock) -> None:
+    store = FullStore()
+    bench = Bench(clock, store, runs=3)
+    bench.pump()
+    bench.end([0, 1])
+    store.is_full = True
+    bench.end([2])
+    store.is_full = False
+    bench.pump()
+    assert bench.written() == [0, 1], "nobody has said that there is room"
+    bench.control.resume()
+    bench.pump()
+    assert bench.rows() == ["0", "1", "2"]
 
 
 class FullAt(MemoryStore):
