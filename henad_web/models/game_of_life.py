@@ -107,8 +107,7 @@ class GameOfLifeBatch:
 
     def grid_of(self, row: int) -> NDArray[np.uint8]:
         """Return the cells of one row as `GameOfLife.grid` has them."""
-        cells: NDArray[np.uint8] = self._games.read()[row]
-        return cells
+        return self._games.read_one(row)
 
     def step(self, n: int = 1) -> None:
         """Do `n` steps of every row."""

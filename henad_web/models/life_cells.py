@@ -324,6 +324,11 @@ class BitGames(_WordCells):
         """Return fresh cells, 0 or 1 each, ``(games, height, width)``."""
         return self._read(self._count)
 
+    def read_one(self, game: int) -> NDArray[np.uint8]:
+        """Return fresh cells of one game, 0 or 1 each, ``(height, width)``."""
+        bits: NDArray[np.uint8] = (self._field[1:-1, 1:-1] >> np.uint64(game) & np.uint64(1)).astype(np.uint8)
+        return bits
+
     def alive(self) -> NDArray[np.int64]:
         """Return the number of living cells of each game, int64 ``(games,)``."""
         cells, words = self._field[1:-1, 1:-1], self._words
@@ -373,6 +378,10 @@ class SeparateGames:
         """Return fresh cells, 0 or 1 each, ``(games, height, width)``."""
         return np.array([game.read() for game in self._games])
 
+    def read_one(self, game: int) -> NDArray[np.uint8]:
+        """Return fresh cells of one game, 0 or 1 each, ``(height, width)``."""
+        return self._games[game].read()
+
     def alive(self) -> NDArray[np.int64]:
         """Return the number of living cells of each game, int64 ``(games,)``."""
         return np.array([game.alive() for game in self._games], np.int64)
@@ -392,6 +401,10 @@ class Games(Protocol):
 
     def read(self) -> NDArray[np.uint8]:
         """Return fresh cells, 0 or 1 each, ``(games, height, width)``."""
+        ...
+
+    def read_one(self, game: int) -> NDArray[np.uint8]:
+        """Return fresh cells of one game, 0 or 1 each, ``(height, width)``."""
         ...
 
     def alive(self) -> NDArray[np.int64]:
