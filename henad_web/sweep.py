@@ -409,6 +409,7 @@ class _Runs:
         self.lanes.close()
         self._finished.clear()
         self._active_runs.clear()
+        self._control.acknowledge(True)  # no lane is left that could answer
 
     def _write_one(self) -> bool:
         if self._unwritten is not None and self._control.is_paused:

@@ -256,6 +256,16 @@ def test_an_acknowledgement_of_an_earlier_pause_does_not_complete_a_later_one(cl
         assert not bench.control.is_held, "the lanes were told to go on since"
 
 
+def test_a_pause_behind_the_last_run_is_complete(clock: ManualClock) -> None:
+    bench = Bench(clock, runs=3)
+    bench.pump()
+    bench.lanes.unanswered = []
+    bench.control.pause()
+    bench.end([0, 1, 2])
+    assert bench.lanes.is_closed
+    assert bench.control.is_held, "whoever waits for it would wait for ever"
+
+
 def test_no_pause_is_complete_while_the_lanes_are_told_to_go_on(
     clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
