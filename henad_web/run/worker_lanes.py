@@ -149,6 +149,7 @@ class WorkerLanes:
         self._inbox: deque[tuple[_Lane, WorkerMessage]] = deque()
         self._queue: deque[RunRequest] = deque()
         self._rows_of, self._rows, self._rows_config = rows_of, 1, -1
+        self._room: int | None = None
         self._struck: set[int] = set()
         self._alone: set[int] = set()
         self._obeys = LaneCommand.RESUME
@@ -170,14 +171,19 @@ class WorkerLanes:
         if self._stand_in is not None:
             return not self._queue and self._stand_in.submit(request)
         if request.run.config_id != self._rows_config:
-            self._rows, self._rows_config = self._rows_of(request), request.run.config_id
-        if len(self._queue) >= sum(max(lane.room(self._rows), 0) for lane in self._lanes):
+            rows, self._rows_config = self._rows_of(request), request.run.config_id
+            if rows != self._rows:
+                self._rows, self._room = rows, None
+        if self._room is None:  # counted once a poll: on many lanes the sum takes longer than all else
+            self._room = sum(max(lane.room(self._rows), 0) for lane in self._lanes)
+        if len(self._queue) >= self._room:
             return False
         self._queue.append(request)
         return True
 
     def poll(self, time_left_s: float | None = None) -> Sequence[LaneReport]:
         """Hear the workers, end those past their limit, hand runs out, and report."""
+        self._room = None
         reports: list[LaneReport] = []
         while self._inbox:
             lane, message = self._inbox.popleft()
