@@ -29,6 +29,9 @@ PROGRESS_INTERVAL_S = 0.2
 GATHER_S = 0.002
 """Seconds in which the events of short runs gather: waking for each was measured to cost a third of such a run."""
 
+SIGNAL_LOOK_S = 0.02
+"""Seconds between two looks at whether a signal has come, which does not end a wait."""
+
 LOOK_AGAIN_S = 5.0
 """Seconds between two looks at whether a full disk has room again."""
 
@@ -169,9 +172,7 @@ def _follow(
             if not is_held:
                 room.look()
             listener(run.progress())
-            if woken.wait(PROGRESS_INTERVAL_S):
-                time.sleep(GATHER_S)
-            woken.clear()
+            _wait(woken, stop)
             continue
         for news in room.told(event):
             listener(news)
@@ -180,6 +181,18 @@ def _follow(
                 return record
             case Failed(message):
                 raise SweepFailedError(message)
+
+
+def _wait(woken: threading.Event, stop: StopRequest) -> None:
+    """Wait until it is time for a progress report, or something has come: an event, or a signal."""
+    asked = dataclasses.astuple(stop)
+    for _ in range(round(PROGRESS_INTERVAL_S / SIGNAL_LOOK_S)):
+        if woken.wait(SIGNAL_LOOK_S):
+            time.sleep(GATHER_S)
+            break
+        if dataclasses.astuple(stop) != asked:
+            break
+    woken.clear()
 
 
 def _held(run: SweepRun, stop: StopRequest, hold: Hold, was_held: bool) -> bool:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import henad_web as hw
+from henad_native import blocking
 from henad_native.blocking import STOPPED_AT_ONCE
+from henad_native.stopping import StopRequest
 from henad_native.threaded import ThreadedRunner
 from henad_web.errors import ThreadStartError
 from henad_web.model.params import ParamValue
@@ -331,3 +333,13 @@ def test_a_host_may_look_at_a_drawn_plan_while_its_sweep_reads_it(where: str | N
         sys.settrace(before)
     assert found == [fresh.configs[config_id].params for config_id in (0, 5000, 0)]
     assert plan.configs[last].params == fresh.configs[last].params
+
+
+def test_a_blocking_run_looks_for_a_signal_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocking, "PROGRESS_INTERVAL_S", 1e6)
+    stop = StopRequest()
+    signal_soon = threading.Timer(0.01, lambda: setattr(stop, "asked", True))
+    signal_soon.start()
+    blocking._wait(threading.Event(), stop)
+    assert stop.asked
+    signal_soon.join()
