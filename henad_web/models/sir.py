@@ -193,11 +193,12 @@ class SirBatch(_Epidemics):
         self._cells = SirCells(self._cells.grids[rows])
 
 
-_MOST_CELLS_TOGETHER, _MOST_ROWS = 1 << 18, 64
+# Twice as many cells were measured to gain a twentieth more, and double the step that a frame waits for.
+_MOST_CELLS_TOGETHER, _MOST_ROWS = 1 << 17, 64
 
 
 def rows_together(params: Mapping[str, ParamValue]) -> int:
-    """Return how many epidemics are worth stepping together: their buffers are to stay in the cache."""
+    """Return how many epidemics are worth stepping together: what they gain is mostly gained by then."""
     cells = int(params["grid_width"]) * int(params["grid_height"])
     return max(1, min(_MOST_ROWS, _MOST_CELLS_TOGETHER // cells))
 
