@@ -204,8 +204,8 @@ class WorkerLanes:
         """Return after a while as long as runs are in progress, for their ticks and limits; else idle."""
         if self._stand_in is not None:
             return self._stand_in.when_quiet()
-        is_stepping = self._obeys is LaneCommand.RESUME and any(lane.runs for lane in self._lanes)
-        return After(LOOK_S) if is_stepping else IDLE
+        may_step = self._obeys is LaneCommand.RESUME or bool(self._orders)  # one that does not answer yet steps on
+        return After(LOOK_S) if may_step and any(lane.runs for lane in self._lanes) else IDLE
 
     def command(self, command: LaneCommand) -> None:
         """Pass `command` to every worker; it is acknowledged once the last of them obeys."""

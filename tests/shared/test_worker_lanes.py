@@ -419,6 +419,22 @@ def test_a_lane_that_dies_keeps_no_pause_waiting(clock: ManualClock) -> None:
     assert CommandAcknowledged(LaneCommand.PAUSE) in reports
 
 
+def test_a_step_that_does_not_come_back_keeps_no_pause_waiting(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1, timeout_s=2.5)
+    stage.ready()
+    (worker,) = stage.workers
+    worker.gauge.begin(0)
+    worker.gauge.due_s = clock.now
+    stage.lanes.command(LaneCommand.PAUSE)
+    stage.poll()
+    assert stage.lanes.when_quiet() == After(LOOK_S), "its limit is to be looked at"
+    clock.advance(KILL_GRACE_S)
+    stage.poll()
+    assert worker.is_killed
+    assert CommandAcknowledged(LaneCommand.PAUSE) in stage.die(worker, 0)
+    assert stage.lanes.when_quiet() == IDLE
+
+
 def test_an_abort_drops_every_run_and_leaves_little_time(clock: ManualClock) -> None:
     stage = Stage(clock)
     stage.ready()
