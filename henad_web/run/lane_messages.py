@@ -36,6 +36,7 @@ __all__ = [
     "Worker",
     "WorkerDied",
     "WorkerMessage",
+    "WorkerNotStarted",
     "WorkerOrder",
     "WorkerReady",
 ]
@@ -173,7 +174,16 @@ class WorkerDied:
     cause: str
 
 
-WorkerMessage = WorkerReady | EntryRefused | OutcomesSent | RunsReturned | RunShown | Obeyed | WorkerDied
+@dataclass(frozen=True, slots=True)
+class WorkerNotStarted:
+    """The system has no room for one more worker; `cause` says so in its words."""
+
+    cause: str
+
+
+WorkerMessage = (
+    WorkerReady | EntryRefused | OutcomesSent | RunsReturned | RunShown | Obeyed | WorkerDied | WorkerNotStarted
+)
 
 Hear = Callable[[WorkerMessage], None]
 """Takes a message of a worker, on any thread."""
@@ -220,6 +230,10 @@ class Gauge:
     @due_s.setter
     def due_s(self, due_s: float | None) -> None:
         self._due[0] = due_s or 0.0
+
+    def copy(self) -> Gauge:
+        """Return what it shows now, in memory of its own."""
+        return Gauge(bytearray(self._counts.tobytes() + self._due.tobytes()))
 
     def begin(self, run_id: int) -> None:
         """Show run `run_id` at tick 0."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from henad_web.errors import HenadError
+from henad_web.errors import HenadError, counted, describe
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
 from henad_web.run.control import IDLE, After
 from henad_web.run.cursor import rows_together
@@ -23,6 +23,7 @@ from henad_web.run.lane_messages import (
     RunShown,
     RunsReturned,
     WorkerDied,
+    WorkerNotStarted,
     WorkerOrder,
     WorkerReady,
 )
@@ -87,6 +88,7 @@ class _Lane:
     def __init__(self) -> None:
         self.worker: Worker
         self.runs: dict[int, RunRequest] = {}
+        self.is_told_at_start = False
         self.is_ready = self.is_asked_back = self.is_asked_to_show = False
         self.overdue: int | None = None
         self.shown: RunView | None = None
@@ -121,7 +123,8 @@ class WorkerLanes:
     worker died nobody knows: all are done once more, one by one and without a blame.
 
     Args:
-        start: Starts a worker that reports to what it is given.
+        start: Starts a worker that reports to what it is given; raises `OSError` or `RuntimeError` where the system
+            has no room for one more.
         count: Workers to start, at least 1.
         measure: When runs are sampled and what is kept of them.
         clock: The monotonic clock that workers' gauges are read by, seconds.
@@ -150,7 +153,7 @@ class WorkerLanes:
         self._queue: deque[RunRequest] = deque()
         self._rows_of, self._rows, self._rows_config = rows_of, 1, -1
         self._room: int | None = None
-        self._struck: set[int] = set()
+        self._struck: dict[int, str] = {}
         self._alone: set[int] = set()
         self._obeys = LaneCommand.RESUME
         self._orders: deque[tuple[LaneCommand, set[_Lane]]] = deque()
@@ -245,7 +248,10 @@ class WorkerLanes:
 
     def _started(self) -> _Lane:
         lane = _Lane()
-        lane.worker = self._start(partial(self._hear, lane))
+        try:
+            lane.worker = self._start(partial(self._hear, lane))
+        except (OSError, RuntimeError) as error:  # no more files, processes or threads
+            self._hear(lane, WorkerNotStarted(describe(error)))
         return lane
 
     def _hear(self, lane: _Lane, message: WorkerMessage) -> None:
@@ -258,6 +264,7 @@ class WorkerLanes:
             case WorkerReady():
                 lane.is_ready = True
                 if self._obeys is not LaneCommand.RESUME:
+                    lane.is_told_at_start = True
                     lane.worker.send(self._obeys)
             case OutcomesSent(runs):
                 yield from self._ended(lane, runs)
@@ -265,12 +272,27 @@ class WorkerLanes:
                 yield from self._taken_back(lane, run_ids)
             case RunShown(view):
                 lane.is_asked_to_show, lane.shown = False, view
+            case Obeyed() if lane.is_told_at_start:  # the sweep does not wait for this one
+                lane.is_told_at_start = False
             case Obeyed(command):
                 self._no_longer_awaited(lane, command)
             case WorkerDied(cause):
                 yield from self._buried(lane, cause)
+            case WorkerNotStarted(cause):
+                yield from self._done_without(lane, cause)
             case EntryRefused(reason) if self._stand_in is None:
                 yield from self._stood_in(reason)
+
+    def _done_without(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
+        """Go on with the lanes that are left; in the caller if there is none, unless one has died at a run."""
+        if len(self._lanes) > 1:
+            self._lanes.remove(lane)
+            left = len(self._lanes)
+            yield LaneNotice(f"there {'is' if left == 1 else 'are'} {counted(left, 'lane')}, no more: {cause}")
+        elif self._struck or self._alone:
+            raise LanesLostError(self._barren_deaths + 1, f"not started: {cause}")
+        elif self._stand_in is None:
+            yield from self._stood_in(f"there is no room for another: {cause}")
 
     def _stood_in(self, reason: str) -> Iterator[LaneReport]:
         """Have a lane in the caller do what the workers cannot."""
@@ -317,7 +339,7 @@ class WorkerLanes:
             del lane.runs[request.run.run_id]
             yield RunEnded(self._failed(request, cause) if lane.overdue is None else self._overdue(request))
         elif request is not None:
-            self._struck.add(request.run.run_id)
+            self._struck[request.run.run_id] = cause
             yield from self._told_of_death(f"a lane was {cause} while it was at run {run_id}, which is done once more")
         yield from self._taken_back(lane, tuple(reversed(lane.runs)))
         self._no_longer_awaited(lane, None)
@@ -418,7 +440,9 @@ class WorkerLanes:
         return self._without_course(request, RunStatus.TIMED_OUT, StopReason.TIMEOUT, note)
 
     def _failed(self, request: RunRequest, cause: str) -> RunOutcome:
-        note = f"its lane was {cause}, and so was the one that did it once more"
+        first = self._struck[request.run.run_id]
+        again = "so was the one that did it once more" if cause == first else f"the one that did it once more {cause}"
+        note = f"its lane was {first}, and {again}"
         return self._without_course(request, RunStatus.PANICKED, StopReason.FAULT, note)
 
     def _without_course(self, request: RunRequest, status: RunStatus, reason: StopReason, note: str) -> RunOutcome:

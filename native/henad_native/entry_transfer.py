@@ -10,6 +10,7 @@ import io
 import pickle
 import pickletools
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -137,11 +138,17 @@ def code_in_file(make: Callable[..., CodeType], arguments: tuple[object, ...], f
 @contextmanager
 def _by_value(cloudpickle: ModuleType, modules: dict[str, ModuleType]) -> Iterator[None]:
     """Have what comes from `modules` pickled as a whole while the block runs."""
-    registered = [module for name, module in modules.items() if name != "__main__"]
-    for module in registered:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        yield
-    finally:
+    with _REGISTERING:
+        before = cloudpickle.list_registry_pickle_by_value()
+        registered = [module for name, module in modules.items() if name != "__main__" and name not in before]
         for module in registered:
-            cloudpickle.unregister_pickle_by_value(module)
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            yield
+        finally:
+            for module in registered:
+                cloudpickle.unregister_pickle_by_value(module)
+
+
+_REGISTERING = threading.Lock()
+"""Held while modules are registered: cloudpickle has one list of them for all threads."""

@@ -26,7 +26,16 @@ from henad_native.lane_pipe import Arrivals
 from henad_native.lane_process import LaneSetup
 from henad_native.lane_start import BOOTSTRAP, LEFT_TO_THE_SWEEP
 from henad_web.errors import describe
-from henad_web.run.lane_messages import GAUGE_BYTES, EntryRefused, Gauge, Hear, LaneOrder, WorkerDied, WorkerOrder
+from henad_web.run.lane_messages import (
+    GAUGE_BYTES,
+    EntryRefused,
+    Gauge,
+    Hear,
+    LaneOrder,
+    WorkerDied,
+    WorkerNotStarted,
+    WorkerOrder,
+)
 from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
 if TYPE_CHECKING:
@@ -128,6 +137,7 @@ class LaneProcess:
             os.close(self.exit_sign)
         if self._process is None:
             self._close_other_end()
+        self.gauge = self.gauge.copy()  # its memory is a file, too
         return cause
 
     def _end(self) -> str:
@@ -193,12 +203,16 @@ class LaneProcesses:
 
     def close(self, patience_s: float) -> None:
         """End every process, those that still step after `patience_s` seconds where they stand, and wait for it."""
+        if self._wakes.closed:
+            return
         self._patience_s = patience_s
         self._wakes.send_bytes(b"")
         if self._thread.ident is not None:
             self._thread.join()
         for lane in self._new:
             lane.ended()
+        self._wakes.close()
+        self._is_woken.close()
 
     def _run(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in LEFT_TO_THE_SWEEP])
@@ -222,7 +236,7 @@ class LaneProcesses:
                 lane.launch(self._setup, self._threads)
             except Exception as error:  # whatever it is: a thread that ended here would leave the sweep waiting
                 lane.ended()
-                lane.hear(WorkerDied(f"not started: {describe(error)}"))
+                lane.hear(WorkerNotStarted(describe(error)))
             else:
                 self._living.add(lane)
 
@@ -274,8 +288,9 @@ def process_lanes(
         setup = LaneSetup(
             entry=SentEntry.of(entry), measure=measure, argv=tuple(sys.argv), batch_rows=layout.batch_rows
         )
-    except EntryNotSentError as error:
-        reason = str(error)
+        processes = LaneProcesses(setup, layout.threads_per_lane)
+    except (EntryNotSentError, OSError) as error:
+        reason = str(error) if isinstance(error, EntryNotSentError) else f"there is no room: {describe(error)}"
         return WorkerLanes(
             lambda hear: _NoProcess(hear, reason),
             1,
@@ -285,7 +300,6 @@ def process_lanes(
             close=lambda _patience_s: None,
             stand_in=stand_in,
         )
-    processes = LaneProcesses(setup, layout.threads_per_lane)
     return WorkerLanes(
         processes.start,
         layout.cpu_lanes,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import subprocess
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +14,7 @@ import msgspec
 import pytest
 
 import henad_web as hw
+from henad_native.entry_transfer import SentEntry
 from tests.native.lane_kills import lane_processes, until
 from tests.native.lane_models import (
     FATES,
@@ -21,7 +27,9 @@ from tests.native.lane_models import (
     nothing,
     talk_nonsense,
 )
-from tests.shared.toy_models import toy_spec
+from tests.shared.toy_models import entry_of, toy_spec
+
+ROOT = Path(__file__).parents[2]
 
 HANGS_S = 30.0
 """Seconds after which a call is taken for one that never comes back."""
@@ -83,3 +91,56 @@ def test_a_lane_in_the_middle_of_a_message_holds_up_no_other() -> None:
     with hw.SweepRun.start(fated, msgspec.structs.replace(spec, run=hw.RunSettings(steps=10)), options=options) as run:
         until(lambda: run.progress().runs_waiting == 1)
     assert lane_processes() == []
+
+
+def test_a_sweep_leaves_no_open_file_behind_until_memory_is_tidied_up() -> None:
+    spec, options = toy_spec(FATES.index(nothing)), hw.SweepRunOptions(concurrency=2, lanes="process")
+    gc.collect()
+    gc.disable()
+    try:
+        hw.run_spec(fated, spec, options=options)
+        before = len(os.listdir("/proc/self/fd"))
+        hw.run_spec(fated, spec, options=options)
+        hw.SweepRun.start(fated, spec, options=options).close()
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        gc.enable()
+
+
+FEW_FILES = """
+import resource
+import sys
+import henad_web as hw
+from tests.native.lane_models import fated
+from tests.shared.toy_models import entry_of, toy_spec
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
+record = hw.run_spec(fated, toy_spec(0, 0), options=hw.SweepRunOptions(concurrency=4, lanes="process"))
+print(record.report.counts.ok, *record.report.warnings)
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [(6, "there is one lane, in the caller: there is no room"), (18, "no more: OSError: [Errno 24]")],
+)
+def test_a_sweep_goes_on_with_the_lanes_that_there_are_files_for(limit: int, told: str) -> None:
+    program = [sys.executable, "-c", FEW_FILES, str(limit)]
+    done = subprocess.run(program, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANGS_S)
+    assert done.stderr == ""
+    assert done.stdout.startswith("4 ")
+    assert told in done.stdout
+
+
+def test_a_module_that_its_user_registered_with_cloudpickle_stays_registered() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    module = types.ModuleType("nowhere_to_be_found")
+    exec("from tests.shared.toy_models import Toy\nclass Made(Toy): ...", vars(module))
+    sys.modules[module.__name__] = module
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        SentEntry.of(entry_of(vars(module)["Made"]))
+        assert module.__name__ in cloudpickle.list_registry_pickle_by_value()
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+        del sys.modules[module.__name__]

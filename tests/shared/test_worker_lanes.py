@@ -21,6 +21,7 @@ from henad_web.run.lane_messages import (
     RunShown,
     RunsReturned,
     WorkerDied,
+    WorkerNotStarted,
     WorkerOrder,
     WorkerReady,
 )
@@ -75,12 +76,14 @@ class Stage:
         timeout_s: float | None = None,
         rows: int = 1,
         closed: list[float] | None = None,
+        room: int | None = None,
     ) -> None:
         entry = entry_of(Toy)
         spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4, replicates=runs, timeout_s=timeout_s))
         self.clock, self.plan = clock, spec.plan(entry.schema())
         self.measure = MeasurePlan.bind(self.plan, ("Ticks",))
         self.workers: list[PlayedWorker] = []
+        self.room = room
         self.notified = self.next_run = 0
         self.closed: list[float] = [] if closed is None else closed
         self.lanes = WorkerLanes(
@@ -95,6 +98,8 @@ class Stage:
         )
 
     def _start(self, hear: Hear) -> PlayedWorker:
+        if len(self.workers) == self.room:
+            raise OSError("no more files")
         self.workers.append(PlayedWorker(hear))
         return self.workers[-1]
 
@@ -296,7 +301,7 @@ def test_a_run_at_which_two_lanes_died_is_a_row_without_series(clock: ManualCloc
     outcome = report.outcome
     assert (outcome.status, outcome.stop_reason, outcome.ticks) == (RunStatus.PANICKED, StopReason.FAULT, 0)
     assert (len(outcome.series), set(outcome.reducers.values())) == (0, {None})
-    assert outcome.note == "its lane was ended with exit code 3, and so was the one that did it once more"
+    assert outcome.note == "its lane was killed by SIGSEGV, and the one that did it once more ended with exit code 3"
     assert not any(isinstance(report, LaneNotice) for report in reports), "deaths are told once"
 
 
@@ -379,11 +384,11 @@ def test_workers_are_ended_where_another_one_cannot_be_started(clock: ManualCloc
     class Crowded(Stage):
         def _start(self, hear: Hear) -> PlayedWorker:
             if self.workers:
-                raise OSError("no room")
+                raise MemoryError("no room")
             return super()._start(hear)
 
     closed: list[float] = []
-    with pytest.raises(OSError, match="no room"):
+    with pytest.raises(MemoryError, match="no room"):
         Crowded(clock, closed=closed)
     assert closed == [0.0]
 
@@ -529,3 +534,55 @@ def test_the_last_run_of_a_batch_is_blamed_as_one_alone(clock: ManualClock) -> N
     stage.ready()
     assert alone(stage.workers[1]) == [set()]
     assert ended(stage.die(stage.workers[1], 1)) == [1]
+
+
+def test_lanes_that_there_is_no_room_for_are_done_without(clock: ManualClock) -> None:
+    stage = Stage(clock, count=4, room=2)
+    (first, second) = stage.poll()
+    assert str(first) == "there are 3 lanes, no more: OSError: no more files"
+    assert str(second) == "there are 2 lanes, no more: OSError: no more files"
+    stage.ready()
+    assert [worker.bundles for worker in stage.workers] == [[[0]], [[1]]]
+    assert [str(report) for report in stage.die(stage.workers[0], 0)][-1] == (
+        "there is 1 lane, no more: OSError: no more files"
+    )
+    assert ended(stage.end(stage.workers[1], 1)) == [1]
+    assert [run_id for bundle in stage.workers[1].bundles for run_id in bundle][1] == 0
+
+
+def test_a_worker_that_could_not_be_started_after_all_is_done_without(clock: ManualClock) -> None:
+    stage = Stage(clock, count=2)
+    stage.workers[0].hear(WorkerNotStarted("no more processes"))
+    assert [str(report) for report in stage.poll()] == ["there is 1 lane, no more: no more processes"]
+    assert len(stage.workers) == 2, "no other is tried"
+
+
+def test_runs_are_stepped_in_the_caller_where_there_is_room_for_no_lane(clock: ManualClock) -> None:
+    stage = Stage(clock, count=2, runs=3, room=0)
+    reports = stage.poll()
+    assert "there is one lane, in the caller: there is no room for another: OSError: no more files" in [
+        str(report) for report in reports if isinstance(report, LaneNotice)
+    ]
+    assert ended(reports) == [0, 1, 2]
+
+
+def test_no_run_at_which_a_lane_died_is_stepped_in_the_caller_for_want_of_room(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1, room=1)
+    stage.ready()
+    with pytest.raises(LanesLostError, match="the last one not started: OSError: no more files"):
+        stage.die(stage.workers[0], 0)
+
+
+def test_a_lane_that_was_told_of_a_pause_as_it_started_answers_for_no_later_one(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    stage.lanes.command(LaneCommand.PAUSE)
+    (worker,) = stage.workers
+    worker.hear(WorkerReady())
+    assert stage.poll() == [CommandAcknowledged(LaneCommand.PAUSE)]
+    stage.lanes.command(LaneCommand.RESUME)
+    stage.lanes.command(LaneCommand.PAUSE)
+    worker.hear(Obeyed(LaneCommand.PAUSE))
+    worker.hear(Obeyed(LaneCommand.RESUME))
+    assert stage.poll() == [CommandAcknowledged(LaneCommand.RESUME)], "it may have gone on meanwhile"
+    worker.hear(Obeyed(LaneCommand.PAUSE))
+    assert stage.poll() == [CommandAcknowledged(LaneCommand.PAUSE)]
