@@ -31,7 +31,7 @@ from tests.shared.toy_models import entry_of, toy_spec
 
 ROOT = Path(__file__).parents[2]
 
-HANGS_S = 30.0
+HANGS_S = 120.0
 """Seconds after which a call is taken for one that never comes back."""
 
 
