@@ -1,6 +1,6 @@
-"""What the machine leaves to this process: cores by affinity and control groups, memory that is free to it.
+"""What the machine leaves to this process: cores by affinity, control groups and Slurm, memory that is free to it.
 
-Owns the reading of both, from files of the system alone. What is made of them is the layout's affair.
+Owns the reading of both, from what the system says alone. What is made of them is the layout's affair.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from henad_web.run.layout import MachineResources
@@ -16,6 +16,9 @@ from henad_web.run.layout import MachineResources
 __all__ = ["can_spawn", "free_memory", "machine_resources", "usable_cores"]
 
 ROOT = Path("/")
+
+_CORES_OF_A_JOB = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE")
+"""Variables of Slurm; the first is there where the job has asked for it."""
 
 
 def machine_resources(root: Path = ROOT) -> MachineResources:
@@ -38,16 +41,18 @@ def can_spawn() -> bool:
     return os.name == "posix" and bool(sys.executable)
 
 
-def usable_cores(root: Path = ROOT, *, allowed: int | None = None) -> int:
+def usable_cores(root: Path = ROOT, *, allowed: int | None = None, environment: Mapping[str, str] = os.environ) -> int:
     """Return how many cores this process may keep busy, at least 1; a part of one counts as one.
 
     Args:
         root: Where the system's files are.
         allowed: Cores it may run on, as the system says when None.
+        environment: Where a job of Slurm finds its cores: a cluster need not bind jobs to them.
     """
     cores = _allowed_cores() if allowed is None else allowed
     quotas = (_quota(group) for controller in ("", "cpu") for group in _groups(root, controller))
-    return max(1, min([cores, *(math.ceil(quota) for quota in quotas if quota is not None)]))
+    given = next((count for name in _CORES_OF_A_JOB if (count := _count(environment.get(name, "")))), None)
+    return max(1, min([cores, *(math.ceil(quota) for quota in (*quotas, given) if quota is not None)]))
 
 
 def free_memory(root: Path = ROOT) -> int | None:

@@ -44,6 +44,18 @@ class SignalsItself(Toy):
             os.kill(os.getpid(), int(os.environ["HENAD_TEST_SIGNAL"]))
 
 
+class KilledOnce(Divides):
+    """Kills its own process at tick 5 of the value 2, unless the file that the environment names is there."""
+
+    def before_step(self) -> None:
+        if self.tick == 5 and self.value == 2:
+            try:
+                os.close(os.open(os.environ["HENAD_TEST_KILLED"], os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
 DIVIDES = entry_of(Divides, id="divides")
 TOYS = ModelSet(
     [
@@ -53,6 +65,7 @@ TOYS = ModelSet(
         entry_of(PressesCtrlCTwice, id="presses_ctrl_c_twice"),
         entry_of(Terminates, id="terminates"),
         entry_of(SignalsItself, id="signals_itself"),
+        entry_of(KilledOnce, id="killed_once"),
     ]
 )
 

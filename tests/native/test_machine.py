@@ -71,6 +71,21 @@ def test_the_cores_are_those_allowed_within_every_quota(
 
 
 @pytest.mark.parametrize(
+    ("variables", "cores"),
+    [
+        ({"SLURM_CPUS_PER_TASK": "3", "SLURM_CPUS_ON_NODE": "6"}, 3),
+        ({"SLURM_CPUS_ON_NODE": "6"}, 6),
+        ({"SLURM_CPUS_ON_NODE": "64"}, 8),
+        ({"SLURM_CPUS_PER_TASK": "", "SLURM_CPUS_ON_NODE": "many"}, 8),
+    ],
+)
+def test_a_job_of_slurm_keeps_to_the_cores_it_was_given_also_where_it_is_not_bound_to_them(
+    tmp_path: Path, variables: dict[str, str], cores: int
+) -> None:
+    assert usable_cores(system(tmp_path, "", {}), allowed=8, environment=variables) == cores
+
+
+@pytest.mark.parametrize(
     ("groups", "files", "free"),
     [
         ("", {}, 16 * GIB),

@@ -19,6 +19,7 @@ from henad_native.cli.resuming import merge_command, resume_command, verify_comm
 from henad_native.cli.running import run_command
 from henad_native.cli.showing import models_command, schema_command
 from henad_native.cli.streams import Streams, standard_streams
+from henad_native.cli.submitting import submit_app
 from henad_web.errors import HenadError, UnknownModelError
 from henad_web.version import VERSION
 
@@ -44,6 +45,7 @@ app.command("import")(import_command)
 app.command("schema")(schema_command)
 app.command("serve")(serve_command)
 app.command("page")(page_command)
+app.add_typer(submit_app, name="submit")
 
 
 def _tell_version(wanted: bool) -> None:
