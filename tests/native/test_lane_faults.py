@@ -33,10 +33,14 @@ def refusing(number: int) -> Callable[..., int]:
     return refuse
 
 
-def test_a_process_that_cannot_be_started_at_all_ends_the_sweep_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_process_can_be_started_there_is_one_lane_in_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(hw.SweepFailedError, match="every lane died before it could begin a run, 8 in a row"):
-        hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
+    record = hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
+    assert record.report.counts.ok == 4
+    assert [str(warning).partition(":")[0] for warning in record.report.warnings if "lane" in str(warning)] == [
+        "there is 1 lane, no more",
+        "there is one lane, in the caller",
+    ]
     assert lane_threads() == []
 
 
@@ -62,11 +66,11 @@ def test_an_order_waits_for_no_lane_that_does_not_read(monkeypatch: pytest.Monke
     lane = process_lanes.LaneProcess(print)
     lane.launch(bytes(1 << 22), "1")  # more than any pipe holds
     lane.send(WorkerOrder.SHOW)
-    assert lane.ended().startswith("killed by SIGKILL")
+    assert lane.ended() == "cut off from the sweep"
     assert lane_threads() == []
 
 
-def test_a_lane_for_which_there_is_no_room_leaves_nothing_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_goes_on_with_the_lanes_that_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = process_lanes._shared_memory
     made: list[None] = []
 
@@ -75,8 +79,11 @@ def test_a_lane_for_which_there_is_no_room_leaves_nothing_of_the_others(monkeypa
         return refusing(errno.EMFILE)() if len(made) > 1 else memory()
 
     monkeypatch.setattr(process_lanes, "_shared_memory", room_for_one)
-    with pytest.raises(hw.SweepFailedError, match="Too many open files"):
-        hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
+    record = hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
+    assert record.report.counts.ok == 4
+    (notice,) = [str(warning) for warning in record.report.warnings if "lane" in str(warning)]
+    assert notice.startswith("there is 1 lane, no more: ")
+    assert notice.endswith("Too many open files")
     assert lane_threads() == []
 
 
