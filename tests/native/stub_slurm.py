@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,11 +49,12 @@ def _indexes(text: str) -> list[int]:
 
 
 def _code_of(job: int, task: int | None, options: dict[str, str], command: list[str]) -> int:
-    log = options["--output"].replace("%A", str(job)).replace("%a", str(task)).replace("%j", str(job))
+    meanings = {"A": str(job), "j": str(job), "a": str(task), "%": "%"}
+    log = re.sub("%(.)", lambda found: meanings[found[1]], options["--output"])
     environment = {**os.environ, "SLURM_JOB_ID": str(job), "SLURM_CPUS_PER_TASK": options["--cpus-per-task"]}
     if task is not None:
         environment["SLURM_ARRAY_TASK_ID"] = str(task)
-    with open(log.replace("%%", "%"), "a") as file:
+    with open(log, "a") as file:
         done = subprocess.run(
             ["bash", *command], cwd=options["--chdir"], env=environment, stdout=file, stderr=file, check=False
         )

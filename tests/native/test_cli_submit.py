@@ -16,6 +16,7 @@ from henad_native.cli import main
 from henad_native.slurm import SlurmArray
 from tests.native import stub_slurm
 from tests.native.folders import hash_of, manifest_of, masked_in, sessions_of
+from tests.native.test_lock import leave_behind
 
 TOYS = "tests.native.cli_models:TOYS"
 ODD = "a 'b' $c %d \"e\""
@@ -89,6 +90,19 @@ def test_a_task_that_was_killed_goes_on_and_the_merge_is_the_sweep_of_one_machin
     assert masked_in(out / "results") == masked_in(tmp_path / "whole")
     logs = {path.name for path in (out / "logs").iterdir()}
     assert logs == {f"{job}_{task}.txt" for job in (100, 101) for task in range(3)} | {"merge-102.txt"}
+
+
+def test_shards_that_never_ended_are_merged_as_far_as_they_are(tmp_path: Path) -> None:
+    spec, out = spec_at(tmp_path / ODD), tmp_path / ODD / "out"
+    assert submit(spec, out, "--no-submit", jobs=3) == 0
+    shard = out / "shards" / "1"
+    assert main(["run", str(spec), "--out", str(shard), "--shard=1/3", "--models", TOYS, "--quiet"]) == 0
+    leave_behind(shard, host="a-lost-node")
+    (out / "shards" / "2").mkdir()
+    merge = {**os.environ, "SLURM_JOB_ID": "7"}
+    done = subprocess.run(["bash", out / "merge.sh"], env=merge, capture_output=True, text=True, check=False)
+    assert (done.returncode, "4 runs of the plan are missing: 0, 2, 3, 5" in done.stderr) == (3, True)
+    assert len(masked_in(out / "results")) == 4
 
 
 def test_nothing_is_tried_again_where_nothing_failed(slurm: Path, tmp_path: Path) -> None:
