@@ -34,6 +34,7 @@ class PumpedRunner:
     def __init__(self, sweep: Sweep, clock: Clock, frame_budget_s: float = FRAME_BUDGET_S) -> None:
         self._sweep, self._clock, self._frame_budget_s = sweep, clock, frame_budget_s
         self._wait_s = 0.0
+        self._notice = object()
         self._is_pumping = False
         self._changed = asyncio.Event()
         sweep.channel.listener = self._signal
@@ -57,7 +58,8 @@ class PumpedRunner:
             self._pump_for(self._frame_budget_s if budget_s is None else budget_s)
 
     def notify(self) -> None:
-        """Make the next pump due at once: a command has come, or a lane's report."""
+        """Make the next pump due at once: a command has come, or a lane's report; any thread may call."""
+        self._notice = object()
         self._wait_s = 0.0
         self._signal()
 
@@ -97,9 +99,12 @@ class PumpedRunner:
         try:
             while True:
                 left = deadline - self._clock()
+                notice = self._notice
                 answer = self._sweep.pump(None if math.isinf(left) else left)
                 if isinstance(answer, After):
                     self._wait_s = answer.seconds
+                    if self._notice is not notice:  # what came while it was pumping is not waited for
+                        self._wait_s = 0.0
                 if isinstance(answer, (After, Idle)) or self._clock() >= deadline:
                     return answer
         finally:

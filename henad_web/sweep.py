@@ -349,15 +349,18 @@ class Sweep:
         self.control.abort()
         if not isinstance(error, HenadError):
             error = SweepFailedError(fault_of(Phase.SWEEPING, error, None).text)
+        ends = (
+            *(() if self._runs is None else (self._runs.close,)),
+            *(() if self._writer is None else (self._writer.fail,)),
+            self._setup.store.close,
+        )
         try:
-            if self._runs is not None:
-                self._runs.close()
-            if self._writer is not None:
-                self._writer.fail()
-        except FAULTS as second:  # the first error is the one to tell
-            error.add_note(f"and then: {describe(second)}")
+            for end in ends:
+                try:
+                    end()
+                except FAULTS as second:  # the first error is the one to tell
+                    error.add_note(f"and then: {describe(second)}")
         finally:
-            self._setup.store.close()
             self.channel.fail(error)
 
 

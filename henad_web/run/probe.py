@@ -111,13 +111,14 @@ class Probe:
         self._report: ProbeReport | None = None
         self._timing: Iterator[None] = iter(())
         self._run_times: list[float] = []
+        self._times_to_faults: list[float] = []
         self._faults: list[tuple[int, str]] = []
         self._configs = self._order()
 
     def advance(self, *, hurry: bool = False) -> ProbeReport | None:
         """Build one more config, or time it for a slice; return the report once it is complete.
 
-        The time of a run is the mean of those of the configs timed.
+        The time of a run is the mean of those of the configs timed; where all of them failed, of those to their faults.
 
         Args:
             hurry: Settle for the first config that builds, as an aborted sweep does.
@@ -134,7 +135,7 @@ class Probe:
                 return None
         if self._report is None:
             raise ProbeError(self._faults)
-        times = self._run_times
+        times = self._run_times or self._times_to_faults
         return replace(self._report, run_s=sum(times) / len(times) if times else None)
 
     def run_to_end(self) -> ProbeReport:
@@ -197,7 +198,7 @@ class Probe:
         return replace(report, batch_rows=rows)
 
     def _time(self, state: ModelState, timer: Clock, build_s: float) -> Iterator[None]:
-        """Guess the time of a run from stepping and sampling `state`, a slice a turn; a fault leaves it untold."""
+        """Guess the time of a run from stepping and sampling `state`, a slice a turn; a fault ends it."""
         total, every = self._plan.total_ticks, self._plan.spec.measure.stats_every
         readings = [(0, 0.0)]
         tick, elapsed = readings[-1]
@@ -213,6 +214,7 @@ class Probe:
                     elapsed = timer() - started
                     readings.append((tick, elapsed))
             if blame.error is not None:
+                self._times_to_faults.append(build_s + timer() - started)
                 return
             yield
         self._run_times.append(build_s + elapsed + (total - tick) * _pace(readings))

@@ -62,6 +62,8 @@ class ThreadedRunner:
 
     def notify(self) -> None:
         """Wake the thread: a command has come, or a lane's report."""
+        if self._is_copy():
+            return
         with self._due:
             self._is_due = True
             self._due.notify()
@@ -71,7 +73,7 @@ class ThreadedRunner:
 
         Waits for the current slice, at most `VIEW_TIMEOUT_S`; a longer step shows the latest view there is.
         """
-        if threading.current_thread() is self._thread or not self._thread.is_alive():
+        if threading.current_thread() is self._thread or self._is_copy() or not self._thread.is_alive():
             return self._sweep.view()
         self._view.ask()
         self.notify()
@@ -101,7 +103,7 @@ class ThreadedRunner:
         try:
             while not self._sweep.is_over:
                 answer = self._sweep.pump()
-                if os.getpid() != self._process:  # a copy that a model has made by forking: the sweep is not its
+                if self._is_copy():  # one that a model has made by forking
                     os._exit(0)
                 self._view.answer(self._sweep)
                 if isinstance(answer, (Idle, After)) and not self._sweep.is_over:
@@ -129,11 +131,15 @@ class ThreadedRunner:
             loop.call_soon_threadsafe(changed.set)
 
     def _end_at_exit(self) -> None:
-        if os.getpid() != self._process:  # the thread stayed in the process that this one is a copy of
+        if self._is_copy():
             return
         self._sweep.control.abort()
         self.notify()
         self._thread.join()
+
+    def _is_copy(self) -> bool:
+        """Return whether this process was forked off the sweep's: it has no such thread, and locks may stay held."""
+        return os.getpid() != self._process
 
     def _refuse_own_thread(self, call: str) -> None:
         if threading.current_thread() is self._thread:

@@ -61,7 +61,8 @@ def test_a_cut_native_sweep_is_finished_in_the_page_to_the_same_bytes(sweeps: Sw
 def test_a_sweep_aborted_in_the_page_is_finished_by_native_python_to_the_same_bytes(
     sweeps: SweepPage, tmp_path: Path
 ) -> None:
-    sweeps.start(SMALL_LIFE.replace("steps = 40", "steps = 4000"))
+    study = SMALL_LIFE.replace("steps = 40", "steps = 40000")  # long enough to be aborted before the last run
+    sweeps.start(study)
     expect(sweeps.rows).not_to_have_count(0)
     sweeps.button("Abort").click()
     sweeps.expect_phase("aborted")
@@ -73,7 +74,7 @@ def test_a_sweep_aborted_in_the_page_is_finished_by_native_python_to_the_same_by
     assert before.manifest.runtime.target == "browser"
     hw.resume_sweep(before.entry, folder)
     done = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
-    assert hw.masked(done) == hw.masked(native_files(SMALL_LIFE.replace("steps = 40", "steps = 4000")))
+    assert hw.masked(done) == hw.masked(native_files(study))
     assert len(hw.ResultSet.open(folder).manifest.sessions) == 2
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -343,3 +344,33 @@ def test_a_blocking_run_looks_for_a_signal_all_the_time(monkeypatch: pytest.Monk
     blocking._wait(threading.Event(), stop)
     assert stop.asked
     signal_soon.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_copy_of_the_program_lets_go_of_a_sweep_whose_lock_was_held_as_it_was_forked(
+    models: hw.ModelSet, endless: hw.SweepSpec
+) -> None:
+    held, forked = threading.Event(), threading.Event()
+    with hw.SweepRun.start(models["game_of_life"], endless) as run:
+        lock = run._runner._due  # type: ignore[attr-defined]
+
+        def hold() -> None:
+            with lock:
+                held.set()
+                forked.wait()
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        held.wait()
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(5)
+            run.view()
+            run.close()
+            os._exit(7)
+        forked.set()
+        holder.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        assert not run.is_ended

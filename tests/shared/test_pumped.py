@@ -187,6 +187,23 @@ def test_a_command_makes_the_next_pump_due_at_once(clock: ManualClock) -> None:
     assert sweep.pumps == 2
 
 
+def test_what_comes_during_a_pump_is_not_waited_for(clock: ManualClock) -> None:
+    class Told(Scripted):
+        def pump(self, time_left_s: float | None = None) -> Answer:
+            answer = super().pump(time_left_s)
+            if self.pumps == 1:
+                runner.notify()  # as a lane's thread does behind the last look at its reports
+            return answer
+
+    sweep = Told(clock, After(1000.0), After(1000.0))
+    runner = runner_of(sweep, clock)
+    runner.update(0.0)
+    runner.update(0.0)
+    assert sweep.pumps == 2
+    runner.update(0.0)
+    assert sweep.pumps == 2
+
+
 def test_an_idle_sweep_costs_one_pump_a_frame(clock: ManualClock) -> None:
     sweep = Scripted(clock)
     runner = runner_of(sweep, clock)

@@ -446,6 +446,25 @@ def test_a_second_error_is_told_behind_the_first(clock: ManualClock) -> None:
     assert b'"status": "running"' in bench.store.read("manifest.json")
 
 
+def test_lanes_that_do_not_close_keep_no_manifest_at_running(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(clock)
+    bench.pump()
+
+    def close() -> None:
+        raise RuntimeError("a lane would not go")
+
+    monkeypatch.setattr(bench.lanes, "close", close)
+    bench.lanes.fault = RuntimeError("the lane is gone")
+    bench.pump()
+    last = bench.events[-1]
+    assert isinstance(last, hw.Failed)
+    assert ": the lane is gone; and then: " in last.message
+    assert "a lane would not go" in last.message
+    assert b'"status": "failed"' in bench.store.read("manifest.json")
+
+
 class FullStore(MemoryStore):
     """Memory that has no room for a while."""
 
