@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.pyodide_host.chromium import chromium_path
 from tests.pyodide_host.plugin import ROOT
-from tests.pyodide_host.session import BrowserSession, Outcome
+from tests.pyodide_host.session import BrowserSession, Outcome, PageCrashedError
 
 SAMPLE = """
 import sys
@@ -107,6 +109,41 @@ def test_a_test_that_the_browser_does_not_collect_is_an_error_that_says_why(outc
 def test_a_page_that_stalls_ends_every_test_left_with_the_one_that_ran(outcomes: dict[str, Outcome], name: str) -> None:
     assert "the page said nothing for 10 s" in str(outcomes[name].error)
     assert f"running at that time: tests/shared/{STALLED}" in str(outcomes[name].error)
+
+
+class Crashing(BrowserSession):
+    """A session whose page is lost at some tests, so many times each."""
+
+    losses: dict[str, int]
+
+    def _take(self, message: dict[str, Any]) -> bool:
+        name = message["node_id"] if message["kind"] == "started" else ""
+        is_last = super()._take(message)
+        if self.losses.get(name):
+            self.losses[name] -= 1
+            raise PageCrashedError("the page crashed")
+        return is_last
+
+
+def test_a_page_that_crashes_is_opened_again_and_a_test_that_crashes_it_twice_is_in_error(tmp_path: Path) -> None:
+    once, twice, behind = (f"tests/shared/test_a_crash.py::test_{name}" for name in ("once", "twice", "behind"))
+    (tmp_path / "tests" / "shared").mkdir(parents=True)
+    shutil.copytree(ROOT / "tests" / "pyodide_host", tmp_path / "tests" / "pyodide_host")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / once.split("::")[0]).write_text("".join(f"def test_{n}(): pass\n" for n in ("once", "twice", "behind")))
+    session = Crashing(tmp_path, [once, twice, behind], chromium=chromium_path(), stall_s=10)
+    session.losses = {once: 1, twice: 2}
+    session.start()
+    try:
+        outcomes = [session.wait(name) for name in (once, twice, behind)]
+    finally:
+        session.close()
+    assert [outcome.error for outcome in outcomes] == [
+        None,
+        "the page crashed at this test, and once more at the second try",
+        None,
+    ]
+    assert all(set(outcome.reports) == {"setup", "call", "teardown"} for outcome in (outcomes[0], outcomes[2]))
 
 
 @pytest.mark.parametrize(("host", "suffixes"), [("both", ["", "[chromium]"]), ("chromium", ["[chromium]"])])

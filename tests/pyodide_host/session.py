@@ -1,7 +1,8 @@
 """One browser session: Chromium in a thread of its own, running the wanted tests and handing over what happens.
 
-This module owns the thread, the page and the waiting. A page that crashes, stalls or cannot start becomes an error of
-every test that has no report yet, never a hang.
+This module owns the thread, the page and the waiting. A page that stalls or cannot start becomes an error of every test
+that has no report yet, never a hang. One that crashes, as Chromium loses a page now and then, is opened again for the
+tests that are left; a test at which it crashes twice is in error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, Playwright, async_playwright
 
 from henad_native.site import serve_folder
 from tests.pyodide_host.bundle import repository_bundle
@@ -39,6 +40,10 @@ build_site(pathlib.Path(sys.argv[1]), tests=True)
 
 class BrowserError(Exception):
     """The end of a browser's session before its tests were done; the message says why."""
+
+
+class PageCrashedError(BrowserError):
+    """Chromium has lost the page."""
 
 
 @dataclass(slots=True)
@@ -71,6 +76,7 @@ class BrowserSession:
         self._outcomes = {node_id: Outcome() for node_id in self._wanted}
         self._changed = threading.Condition()
         self._running = ""
+        self._crashed: set[str] = set()
         self._output: list[str] = []
         self._stop = threading.Event()
         self._message: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -106,21 +112,37 @@ class BrowserSession:
         with tempfile.TemporaryDirectory(prefix="henad-web-shared-") as scratch:
             site = Path(scratch) / "site"
             await _build(site)
-            self._add_harness(site)
             with serve_folder(site) as served:
                 async with async_playwright() as playwright:
-                    browser = await playwright.chromium.launch(executable_path=self._chromium, args=list(FLAGS))
-                    try:
-                        await self._watch(await self._open(browser, f"{served.address}harness.html"))
-                    finally:
-                        await browser.close()
+                    while left := [name for name, outcome in self._outcomes.items() if not outcome.is_complete]:
+                        self._add_harness(site, left)
+                        if not await self._crashes(playwright, f"{served.address}harness.html"):
+                            return
 
-    def _add_harness(self, site: Path) -> None:
+    async def _crashes(self, playwright: Playwright, address: str) -> bool:
+        """Run the tests in a new page; return whether it was lost before they were done."""
+        self._message = asyncio.Queue()
+        browser = await playwright.chromium.launch(executable_path=self._chromium, args=list(FLAGS))
+        try:
+            await self._watch(await self._open(browser, address))
+        except PageCrashedError as error:
+            running, self._running = self._running, ""
+            if running in self._crashed:
+                if not running:
+                    raise
+                self._give_up([running], f"{error} at this test, and once more at the second try")
+            self._crashed.add(running)
+            return True
+        finally:
+            await browser.close()
+        return False
+
+    def _add_harness(self, site: Path, wanted: Sequence[str]) -> None:
         here = Path(__file__).parent
         for name in ("harness.html", "harness.mjs"):
             shutil.copy(here / name, site / name)
         interpreter = next(site.glob("vendor/pyodide-*/pyodide.mjs")).relative_to(site)
-        settings = {"interpreter": f"./{interpreter.as_posix()}", "packages": PACKAGES, "wanted": self._wanted}
+        settings = {"interpreter": f"./{interpreter.as_posix()}", "packages": PACKAGES, "wanted": wanted}
         (site / "harness.json").write_text(json.dumps(settings))
         (site / "harness.zip").write_bytes(repository_bundle(self._root))
 
@@ -128,7 +150,7 @@ class BrowserSession:
         page = await browser.new_page()
         put = self._message.put_nowait
         await page.expose_function("henadMessage", lambda text: put(json.loads(text)))
-        page.on("crash", lambda _: put({"kind": "failed", "text": "the page crashed"}))
+        page.on("crash", lambda _: put({"kind": "crashed"}))
         page.on("pageerror", lambda error: put({"kind": "output", "text": str(error)}))
         await page.goto(address)
         return page
@@ -167,6 +189,8 @@ class BrowserSession:
                 self._give_up(lost, "collected on CPython, but no such test was collected inside the browser")
             case "output":
                 self._output = [*self._output, *str(message["text"]).splitlines()][-KEPT_OUTPUT_LINES:]
+            case "crashed":
+                raise PageCrashedError("the page crashed")
             case "failed":
                 raise BrowserError(message["text"])
             case "ended":
