@@ -118,7 +118,8 @@ class SweepRun:
             >>> import henad_web as hw
             >>> density = hw.FactorSpec(param="density", levels=hw.ValueLevels(values=(0.2, 0.6)))
             >>> blocks = (hw.BlockSpec(factors=(density,)),)
-            >>> spec = hw.SweepSpec(model="game_of_life", run=hw.RunSettings(steps=50), blocks=blocks)
+            >>> size = {"grid_width": 32, "grid_height": 32}
+            >>> spec = hw.SweepSpec(model="game_of_life", fixed=size, run=hw.RunSettings(steps=50), blocks=blocks)
             >>> with hw.SweepRun.start(hw.example_models()["game_of_life"], spec) as run:
             ...     while not run.is_ended:
             ...         run.update(1 / 60)  # a frame: steps the sweep in a page, does nothing where a thread does

@@ -20,5 +20,5 @@ def load_profile() -> None:
         max_examples=50,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    settings.register_profile("quick", settings.get_profile("henad"), max_examples=5)
+    settings.register_profile("quick", settings.get_profile("henad"), max_examples=3)
     settings.load_profile("henad")
