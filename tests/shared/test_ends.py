@@ -25,7 +25,7 @@ from henad_web.run.probe import Probe
 from henad_web.sweep import Sweep, SweepSetup
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock
-from tests.shared.test_sweep_lanes import Bench
+from tests.shared.lane_bench import Bench
 from tests.shared.toy_models import Toy, entry_of, toy_spec
 
 

@@ -16,8 +16,8 @@ from henad_web.run.lanes import DeviceLost
 from henad_web.run.requests import RunRequest
 from henad_web.run.source import PlanSource, RunSource, Turn
 from tests.shared.hosts import ManualClock
+from tests.shared.lane_bench import Bench
 from tests.shared.test_run_order import breadth
-from tests.shared.test_sweep_lanes import Bench
 from tests.shared.toy_models import Toy, entry_of, toy_spec
 
 BATCH = 3
