@@ -145,7 +145,11 @@ def test_no_file_names_a_registry_host_or_a_path_of_the_machine_it_was_written_o
 
 
 def test_files_stay_short() -> None:
-    files = [*sources(PORTABLE, NATIVE, PAGE), *sources(PAGE, suffix=".css"), *sources(PAGE, suffix=".html")]
+    files = [
+        *sources(PORTABLE, NATIVE, PAGE, ROOT / "tests"),
+        *sources(PAGE, suffix=".css"),
+        *sources(PAGE, suffix=".html"),
+    ]
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
 
