@@ -1,6 +1,6 @@
 """Which run's series the chart shows: the newest, or the one that was chosen.
 
-Owns the series kept for looking at, as many as the table has rows, and the button that follows the newest.
+Owns the series kept for looking at, those of the table's rows and the chosen one, and the button that follows the newest.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Gallery:
         self._follow = by_id("follow")
         self._study: Study | None = None
         self._kept: OrderedDict[int, tuple[RunOutcome, str]] = OrderedDict()
+        self._waiting: OrderedDict[int, tuple[RunOutcome, str]] = OrderedDict()
         self._chosen: int | None = None
         self.shown: int | None = None
         listen(self._follow, "click", lambda _event: self.choose(None))
@@ -35,18 +36,15 @@ class Gallery:
         """Forget the last sweep and get ready for runs of `study`."""
         self._study, self._chosen, self.shown = study, None, None
         self._kept.clear()
+        self._waiting.clear()
         reveal(self._follow, False)
         self._chart.show(None, "The series of the newest finished run appears here.")
 
     def add(self, outcome: RunOutcome, why_empty: str = "no series was kept.") -> None:
-        """Keep a finished run; `why_empty` is what to say where it has no series."""
-        run_id = outcome.run.run_id
-        if self._kept.pop(run_id, None) is not None and run_id == self.shown:
-            self.shown = None  # it was run again: drawn anew with the next refresh
-        self._kept[run_id] = (outcome, why_empty)
-        if len(self._kept) > MOST_ROWS:
-            oldest = next(run_id for run_id in self._kept if run_id != self._chosen)
-            del self._kept[oldest]
+        """Take a finished run, which can be shown from the next refresh on; `why_empty` is for one without series."""
+        self._waiting[outcome.run.run_id] = (outcome, why_empty)
+        if len(self._waiting) > MOST_ROWS:
+            self._waiting.popitem(last=False)
 
     def choose(self, run_id: int | None) -> None:
         """Show run `run_id` from now on, or with None the newest."""
@@ -54,11 +52,22 @@ class Gallery:
             return
         self._chosen = run_id
         reveal(self._follow, run_id is not None)
-        self.refresh()
+        self._show()
         self._on_shown(self.shown)
 
     def refresh(self) -> None:
-        """Show what there is to show now."""
+        """Keep the runs taken since the last refresh in place of the oldest, as the table does, and show one."""
+        for run_id, shown in self._waiting.items():
+            if self._kept.pop(run_id, None) is not None and run_id == self.shown:
+                self.shown = None  # it was run again: drawn anew
+            self._kept[run_id] = shown
+        self._waiting.clear()
+        for run_id in list(self._kept)[:-MOST_ROWS]:
+            if run_id != self._chosen:
+                del self._kept[run_id]
+        self._show()
+
+    def _show(self) -> None:
         newest = next(reversed(self._kept), None)
         wanted = newest if self._chosen is None else self._chosen
         if wanted is None or wanted == self.shown:

@@ -220,7 +220,7 @@ class Session:
         step_ms = self._watch.step_ms
         slow = "" if step_ms is None else slow_step_text(step_ms, BUDGET_MS)
         show(views.controls.show_pace, self.pacing.pace, slow)
-        if self._clock() >= self._rows_due:
+        if run.is_held or self._clock() >= self._rows_due:
             self._rows_due = self._clock() + (REFRESH_S if views.table.row_count < FEW_ROWS else BUSY_S)
             self._show_runs()
 

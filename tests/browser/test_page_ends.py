@@ -128,6 +128,42 @@ def test_two_thousand_short_runs_leave_a_page_that_lives_in_the_memory_it_had(
     assert late.heap - early.heap < 400_000
 
 
+CHOOSING = """
+from types import SimpleNamespace
+from gallery import Gallery
+from js import window
+from pyodide.ffi import create_proxy
+
+def choosing():
+    told = []
+    gallery = Gallery(SimpleNamespace(show=print), told.append)
+
+    def finish(first, last):
+        for run_id in range(first, last):
+            gallery.add(SimpleNamespace(run=SimpleNamespace(run_id=run_id), series=()))
+
+    finish(0, 300)
+    gallery.refresh()
+    finish(300, 900)
+    for run_id in (100, 99, None):
+        gallery.choose(run_id)
+    gallery.choose(120)
+    gallery.refresh()
+    for run_id in (121, 699, 700):
+        gallery.choose(run_id)
+    return str(told)
+
+window.choosing = create_proxy(choosing)
+"""
+
+
+def test_every_row_of_the_table_can_be_chosen_however_many_runs_ended_since_it_followed(
+    page: Page, server: ServedFolder, watch: PageWatch
+) -> None:
+    start_with(page, server.address, CHOOSING)
+    assert SweepPage(page).ask("window.choosing()") == "[100, 299, 120, 700]"
+
+
 # -- runs that fail, an abort ----------------------------------------------------------------------------------------
 
 
