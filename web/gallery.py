@@ -1,6 +1,6 @@
 """Which run's series the chart shows: the newest, or the one that was chosen.
 
-Owns the series kept for looking at, those of the table's rows and the chosen one, and the button that follows the newest.
+Owns the series kept to look at, of the rows in the table and the chosen run, and the button that follows the newest.
 """
 
 from __future__ import annotations

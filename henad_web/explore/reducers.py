@@ -141,11 +141,23 @@ class Fold(Protocol):
 class ColumnTotals:
     """Final, mean and extremes with their ticks, of every column at once."""
 
-    __slots__ = ("_columns", "_count", "_final", "_high", "_high_tick", "_low", "_low_tick", "_results", "_sum")
+    __slots__ = (
+        "_begun",
+        "_columns",
+        "_count",
+        "_final",
+        "_high",
+        "_high_tick",
+        "_low",
+        "_low_tick",
+        "_results",
+        "_sum",
+    )
 
     def __init__(self, columns: int) -> None:
         """Start with no samples of `columns` columns."""
         self._columns = columns
+        self._begun: tuple[int, list[float]] | None = None
         self._results: dict[Kind, list[float | None]] | None = None
         self._count: NDArray[np.int64] | None = None
         self._sum = self._final = self._low = self._high = _NOTHING
@@ -154,10 +166,11 @@ class ColumnTotals:
     @property
     def has_begun(self) -> bool:
         """Whether samples were taken."""
-        return self._count is not None
+        return self._begun is not None or self._count is not None
 
     def fold(self, ticks: Ticks, values: Floats, finite: Flags) -> None:
         """Take the next samples: ticks ``(n,)``, values and flags ``(n, columns)``, n at least 1."""
+        self._go_on()
         self._results = None
         if self._count is None:
             self._begin_with_none()
@@ -170,14 +183,33 @@ class ColumnTotals:
         self._fold_extremes(ticks, values, finite)
 
     def begin(self, ticks: Ticks, values: Floats) -> None:
-        """Take the first samples, all of them finite: mostly a whole run, and there is nothing to compare them with."""
-        self._count = np.full(self._columns, len(ticks), np.int64)
+        """Take the first samples, all of them finite: mostly a whole run, hence its results are made at once."""
         with np.errstate(over="ignore"):  # the zero is what a sum of negative zeros has been added to
-            self._sum = np.add.accumulate(values, axis=0)[-1] + 0.0
-        self._final = values[-1].copy()
-        columns, at_low, at_high = np.arange(self._columns), values.argmin(axis=0), values.argmax(axis=0)
-        self._low, self._high = values[at_low, columns], values[at_high, columns]
-        self._low_tick, self._high_tick = ticks[at_low], ticks[at_high]
+            totals = (np.add.accumulate(values, axis=0)[-1] + 0.0).tolist()
+        lows, highs = values.argmin(axis=0).tolist(), values.argmax(axis=0).tolist()
+        self._begun = len(ticks), totals
+        self._results = {
+            Kind.FINAL: values[-1].tolist(),
+            Kind.MIN: [values.item(low, column) for column, low in enumerate(lows)],
+            Kind.MAX: [values.item(high, column) for column, high in enumerate(highs)],
+            Kind.MEAN: [total / len(ticks) for total in totals],
+            Kind.ARGMIN: [float(ticks.item(low)) for low in lows],
+            Kind.ARGMAX: [float(ticks.item(high)) for high in highs],
+        }
+
+    def _go_on(self) -> None:
+        """Take the results that `begin` made for what more samples are folded into."""
+        if self._begun is None or self._results is None:
+            return
+        (count, totals), results = self._begun, self._results
+        self._begun = None
+        self._count, self._sum = np.full(self._columns, count, np.int64), np.array(totals, np.float64)
+        self._final, self._low, self._high = (
+            np.array(results[kind], np.float64) for kind in (Kind.FINAL, Kind.MIN, Kind.MAX)
+        )
+        self._low_tick, self._high_tick = (
+            np.array(results[kind]).astype(np.int64) for kind in (Kind.ARGMIN, Kind.ARGMAX)
+        )
 
     def _begin_with_none(self) -> None:
         columns = self._columns
@@ -202,6 +234,7 @@ class ColumnTotals:
 
     def keep(self, columns: NDArray[np.intp]) -> None:
         """Go on with `columns` alone; they are numbered anew, from 0."""
+        self._go_on()
         self._columns, self._results = len(columns), None
         if self._count is not None:
             self._count, self._sum, self._final = self._count[columns], self._sum[columns], self._final[columns]

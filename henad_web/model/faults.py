@@ -113,7 +113,9 @@ class Blame:
 
 def one_line(text: str, limit: int = NOTE_LIMIT) -> str:
     """Return `text` with spaces for what cannot be printed; past `limit` letters it is cut, and a mark says so."""
-    line = "".join(character if character.isprintable() else " " for character in text[:limit])
+    line = text[:limit]
+    if not line.isprintable():
+        line = "".join(character if character.isprintable() else " " for character in line)
     return line if len(text) <= limit else f"{line}… (cut, {len(text)} characters)"
 
 

@@ -101,7 +101,11 @@ def totals_of(rows: list[list[float]], cuts: list[int]) -> list[float | None]:
     for start, end in pairwise(bounds):
         if end > start:
             part = values[start:end]
-            totals.fold(ticks[start:end], part, np.isfinite(part))
+            finite = np.isfinite(part)
+            if finite.all() and not totals.has_begun:
+                totals.begin(ticks[start:end], part)
+            else:
+                totals.fold(ticks[start:end], part, finite)
     kinds = (Kind.FINAL, Kind.MIN, Kind.MAX, Kind.MEAN, Kind.ARGMIN, Kind.ARGMAX)
     return [totals.result(kind, column) for column in range(values.shape[1]) for kind in kinds]
 
@@ -114,6 +118,11 @@ def test_totals_skip_samples_that_are_not_finite() -> None:
     inverse = [[0.25], [1 / 3], [0.5], [math.inf], [math.nan]]
     assert totals_of(inverse, [2])[:3] == [0.5, 0.25, 0.5]
     assert totals_of([[math.nan], [math.inf]], []) == [None] * 6
+
+
+@pytest.mark.parametrize("cuts", [[], [1]])
+def test_a_mean_of_negative_zeros_is_zero(cuts: list[int]) -> None:
+    assert str(totals_of([[-0.0], [-0.0]], cuts)[3]) == "0.0"
 
 
 def reference(samples: list[float]) -> list[float | None]:
