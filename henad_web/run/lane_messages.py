@@ -188,12 +188,12 @@ WorkerMessage = (
 Hear = Callable[[WorkerMessage], None]
 """Takes a message of a worker, on any thread."""
 
-GAUGE_BYTES = 24
+GAUGE_BYTES = 48
 """Memory that a gauge needs."""
 
 
 class Gauge:
-    """The run that a worker is at, its tick and when its limit passes: seen at any moment, also once it is dead.
+    """The runs that a worker is at, their tick and when their limit passes: seen at any moment, also once it is dead.
 
     Args:
         memory: At least `GAUGE_BYTES` zero bytes, shared by both sides.
@@ -205,13 +205,35 @@ class Gauge:
 
     def __init__(self, memory: bytearray | mmap) -> None:
         words = memoryview(memory)[:GAUGE_BYTES]
-        self._counts, self._due = words[:16].cast("q"), words[16:].cast("d")
+        self._counts, self._due = words[:40].cast("q"), words[40:].cast("d")
 
     @property
     def run_id(self) -> int | None:
-        """Run in progress, None between two."""
-        run_id = self._counts[0] - 1
-        return None if run_id < 0 else run_id
+        """Run in progress, the first of those that are stepped together; None between two."""
+        return self._id_at(0)
+
+    @property
+    def last_id(self) -> int | None:
+        """Last of the runs that are stepped together; read before `run_id`, as a worker writes it behind that one."""
+        return self._id_at(2)
+
+    @property
+    def ended_id(self) -> int | None:
+        """Run that ended last, None before the first; its outcome may wait to be sent."""
+        return self._id_at(3)
+
+    @ended_id.setter
+    def ended_id(self, run_id: int) -> None:
+        self._counts[3] = run_id + 1
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether the worker is sending a message, or could not."""
+        return bool(self._counts[4])
+
+    @is_sending.setter
+    def is_sending(self, is_sending: bool) -> None:
+        self._counts[4] = is_sending
 
     @property
     def tick(self) -> int:
@@ -235,14 +257,19 @@ class Gauge:
         """Return what it shows now, in memory of its own."""
         return Gauge(bytearray(self._counts.tobytes() + self._due.tobytes()))
 
-    def begin(self, run_id: int) -> None:
-        """Show run `run_id` at tick 0."""
+    def begin(self, run_id: int, last_id: int | None = None) -> None:
+        """Show run `run_id` at tick 0, and those up to run `last_id` that are stepped together with it."""
         self._counts[1] = 0
         self._counts[0] = run_id + 1
+        self._counts[2] = (run_id if last_id is None else last_id) + 1
 
     def end(self) -> None:
         """Show that no run is in progress."""
         self._counts[0] = 0
+
+    def _id_at(self, word: int) -> int | None:
+        run_id = self._counts[word] - 1
+        return None if run_id < 0 else run_id
 
 
 class Worker(Protocol):

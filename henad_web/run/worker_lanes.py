@@ -28,6 +28,7 @@ from henad_web.run.lane_messages import (
     WorkerReady,
 )
 from henad_web.run.lanes import (
+    BatchAdvanced,
     CommandAcknowledged,
     LaneCommand,
     LaneNotice,
@@ -90,13 +91,32 @@ class _Lane:
         self.runs: dict[int, RunRequest] = {}
         self.is_told_at_start = False
         self.is_ready = self.is_asked_back = self.is_asked_to_show = False
-        self.overdue: int | None = None
+        self.overdue: list[int] | None = None
         self.shown: RunView | None = None
         self.told: set[int] = set()
         self.at: int | None = None
         self.at_since_s = 0.0
         self.tick = 0
         self.pace_s: float | None = None
+
+    def at_runs(self) -> list[int]:
+        """Return the runs that the worker is at, as its gauge shows: several where they are stepped together."""
+        gauge = self.worker.gauge
+        last, first = gauge.last_id, gauge.run_id  # in this order: it may go on meanwhile
+        if first is None or first not in self.runs:
+            return []
+        if last is None or last == first or last not in self.runs:
+            return [first]
+        held = list(self.runs)
+        return held[held.index(first) : held.index(last) + 1] or [first]
+
+    def suspects(self) -> list[int]:
+        """Return the runs on whose account the worker may have died: those it was at, or could not send."""
+        if self.overdue is not None:
+            return [run_id for run_id in self.overdue if run_id in self.runs]
+        gauge, held = self.worker.gauge, list(self.runs)
+        unsent = held[: held.index(gauge.ended_id) + 1] if gauge.ended_id in self.runs else []
+        return (unsent if gauge.is_sending else []) or self.at_runs() or unsent
 
     def bundle(self, rows: int) -> int:
         """Return the runs worth handing over together, where `rows` of them are stepped together."""
@@ -118,9 +138,10 @@ class _Lane:
 class WorkerLanes:
     """Several lanes that work elsewhere.
 
-    A lane that dies while it is at a run costs the run one retry; a run at which two lanes died is one that failed. The
-    runs that a dead lane had not begun go to the others, and another worker takes its place. At which run of a batch a
-    worker died nobody knows: all are done once more, one by one and without a blame.
+    A lane that dies while it is at a run, or before it could send how that ended, costs the run one retry; a run at
+    which two lanes died is one that failed. The runs that a dead lane had not begun go to the others, and another
+    worker takes its place. At which of several runs, stepped together or waiting to be sent, it died nobody knows: all
+    are done once more, one by one and without a blame.
 
     Args:
         start: Starts a worker that reports to what it is given; raises `OSError` or `RuntimeError` where the system
@@ -325,33 +346,26 @@ class WorkerLanes:
 
     def _buried(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
         """Deal with the runs of a worker that died, and start another one."""
-        run_id = lane.worker.gauge.run_id if lane.overdue is None else lane.overdue
-        request = None if run_id is None else lane.runs.get(run_id)
-        if request is None and lane.overdue is None:
+        suspects = lane.suspects()
+        if not suspects and lane.overdue is None:
             self._barren_deaths += 1
             if self._barren_deaths >= DEATHS_A_LANE * len(self._lanes):
                 raise LanesLostError(self._barren_deaths, cause)
-        together = [] if request is None else self._together(lane, request)
-        if together:
-            self._alone.update(together)
-            yield from self._told_of_death(f"a lane was {cause} while it stepped runs together, done one by one now")
-        elif request is not None and (lane.overdue is not None or request.run.run_id in self._struck):
-            del lane.runs[request.run.run_id]
+        if len(suspects) > 1:
+            self._alone.update(suspects)
+            yield from self._told_of_death(f"a lane was {cause} while it was at several runs, done one by one now")
+        elif suspects and (lane.overdue is not None or suspects[0] in self._struck):
+            request = lane.runs.pop(suspects[0])
             yield RunEnded(self._failed(request, cause) if lane.overdue is None else self._overdue(request))
-        elif request is not None:
-            self._struck[request.run.run_id] = cause
-            yield from self._told_of_death(f"a lane was {cause} while it was at run {run_id}, which is done once more")
+        elif suspects:
+            self._struck[suspects[0]] = cause
+            yield from self._told_of_death(
+                f"a lane was {cause} while it was at run {suspects[0]}, which is done once more"
+            )
         yield from self._taken_back(lane, tuple(reversed(lane.runs)))
         self._no_longer_awaited(lane, None)
         if self._obeys is not LaneCommand.ABORT and self._stand_in is None:
             self._lanes[self._lanes.index(lane)] = self._started()
-
-    def _together(self, lane: _Lane, request: RunRequest) -> list[int]:
-        """Return the runs of `lane` that may be of one batch with `request`, none where it was done alone."""
-        config_id, run_id = request.run.config_id, request.run.run_id
-        like_it = [other for other, sent in lane.runs.items() if sent.run.config_id == config_id]
-        is_alone = run_id in self._alone or len(like_it) == 1 or self._rows_of(request) == 1
-        return [] if is_alone else like_it
 
     def _told_of_death(self, text: str) -> Iterator[LaneReport]:
         """Tell people of the first lane that died."""
@@ -370,11 +384,11 @@ class WorkerLanes:
     def _end_overdue(self) -> None:
         for lane in self._lanes:
             # Its run before its limit: the worker may go on to the next run meanwhile, which is not to be blamed.
-            run_id, due_s = lane.worker.gauge.run_id, lane.worker.gauge.due_s
+            run_ids, due_s = lane.at_runs(), lane.worker.gauge.due_s
             if due_s is None or lane.overdue is not None or self._clock() < due_s + KILL_GRACE_S:
                 continue
             if lane.worker.kill():
-                lane.overdue = run_id
+                lane.overdue = run_ids
 
     def _hand_out(self) -> None:
         """Send bundles to the lanes that have one bundle or less, an even share where there is not enough for all."""
@@ -404,21 +418,20 @@ class WorkerLanes:
             fullest.worker.send(WorkerOrder.GIVE_BACK)
 
     def _shown(self, lane: _Lane) -> Iterator[LaneReport]:
-        """Report the run that `lane` is at, as far as it is not told yet."""
-        at = lane.worker.gauge.run_id
-        run_id = at if at in lane.runs else next(iter(lane.runs), None)
-        if run_id is None:
+        """Report the runs that `lane` is at, or will be at first, as far as that is not told yet."""
+        at = lane.at_runs()
+        for run_id in at or [*lane.runs][:1]:
+            if run_id not in lane.told:
+                lane.told.add(run_id)
+                lane.tick = 0
+                yield RunStarted(lane.runs[run_id].run)
+        if not at:
             return
-        if run_id not in lane.told:
-            lane.told.add(run_id)
-            lane.tick = 0
-            yield RunStarted(lane.runs[run_id].run)
         tick = lane.worker.gauge.tick
-        if run_id == at and tick != lane.tick:
+        if tick != lane.tick:
             lane.tick = tick
-            yield RunAdvanced(run_id, tick, 0.0)
-        if run_id == at:
-            self._hurry(lane, run_id)
+            yield RunAdvanced(at[0], tick, 0.0) if len(at) == 1 else BatchAdvanced(tuple(at), tick, 0.0)
+        self._hurry(lane, at[0])
 
     def _hurry(self, lane: _Lane, run_id: int) -> None:
         """Have `lane` send what it holds back for company, once it is at one run for a while."""

@@ -78,8 +78,6 @@ class SentEntry:
 
 def _is_found(name: str) -> bool:
     """Return whether another process finds the module `name` on the same path, and in the same file."""
-    if name == "__main__":  # every process has its own, whatever file of that name there is
-        return False
     if name == "__main__":  # every process has its own, whatever file of this name there is
         return False
     spec: ModuleSpec | None = None

@@ -57,7 +57,7 @@ class LaneLoop:
         self._told: SimpleQueue[LaneCommand | WorkerOrder | None] = SimpleQueue()
         self._ended: deque[EndedRun] = deque()
         self._sent_at = 0.0
-        self._is_held = self._has_run = False
+        self._is_held = self._has_run = self._is_alone = False
         self._stepped_s, self._tick, self._rows = 0.0, 0, 1
         self._send, self._sending = send, threading.Lock()
         self.is_aborted = False
@@ -135,13 +135,13 @@ class LaneLoop:
             self._poll()
             self._gauge.due_s = None
             self._stepped_s += (self._clock() - started) / self._rows
-        if self._ended and (not self._waiting or self._clock() - self._sent_at >= SEND_EVERY_S):
+        if self._ended and (self._is_alone or not self._waiting or self._clock() - self._sent_at >= SEND_EVERY_S):
             self._send_ended()
 
     def _take_up(self) -> None:
         """Give the lane the run that is next, and those behind it that it steps together with that one."""
-        is_alone = False
-        while not is_alone:
+        self._is_alone = False
+        while not self._is_alone:
             try:
                 request = self._waiting.popleft()
             except IndexError:  # given back meanwhile
@@ -152,9 +152,9 @@ class LaneLoop:
                 self._waiting.appendleft(request)
                 return
             if not self._has_run:
-                self._gauge.begin(run_id)
-                self._has_run = True
+                first_id, self._has_run, self._is_alone = run_id, True, is_alone
                 self._stepped_s, self._tick, self._rows = 0.0, 0, 1
+            self._gauge.begin(first_id, run_id)
 
     def _poll(self) -> None:
         for report in self._lane.poll():
@@ -165,16 +165,17 @@ class LaneLoop:
                     self._reach(run_ids, tick)
                 case RunEnded(outcome):
                     self._ended.append(EndedRun.of(outcome))
+                    self._gauge.ended_id = outcome.run.run_id
         if not self._lane.is_busy:
             self._gauge.end()
             self._has_run = False
 
     def _reach(self, run_ids: tuple[int, ...], tick: int) -> None:
-        """Show the first of `run_ids`, which are stepped together, at `tick`."""
+        """Show `run_ids`, which are stepped together, at `tick`."""
         if tick < self._tick:  # done once more from its build, with a limit of its own
             self._stepped_s = 0.0
-        if self._gauge.run_id != run_ids[0]:
-            self._gauge.begin(run_ids[0])
+        if (self._gauge.run_id, self._gauge.last_id) != (run_ids[0], run_ids[-1]):
+            self._gauge.begin(run_ids[0], run_ids[-1])
         self._gauge.tick = self._tick = tick
         self._rows = len(run_ids)
 
@@ -199,4 +200,6 @@ class LaneLoop:
     def _say(self, message: WorkerMessage) -> None:
         if not self.is_copy:
             with self._sending:
-                self._send(message)
+                self._gauge.is_sending = True
+                self._send(message)  # where it cannot, the process ends: not on account of the run it is at
+                self._gauge.is_sending = False

@@ -137,7 +137,7 @@ class LaneProcess:
             os.close(self.exit_sign)
         if self._process is None:
             self._close_other_end()
-        self.gauge = self.gauge.copy()  # its memory is a file, too
+        self.gauge = self.gauge.copy()  # its memory is a file, too, which goes with the last who looks at it
         return cause
 
     def _end(self) -> str:

@@ -79,9 +79,18 @@ def test_a_lane_that_cannot_be_understood_costs_its_run() -> None:
 
 
 @pytest.mark.timeout(HANGS_S, method="thread")
-def test_a_lane_that_cannot_speak_any_more_leaves_nobody_waiting() -> None:
-    with pytest.raises(hw.SweepFailedError, match="the last one ended with exit code 1"):
-        rows(break_pickle)
+def test_a_lane_that_cannot_speak_any_more_costs_the_run_it_could_not_send() -> None:
+    note = "its lane was ended with exit code 1, and so was the one that did it once more"
+    assert rows(break_pickle) == [FINE, FINE, ("panicked", note), ("panicked", note)]
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_run_that_could_not_be_sent_costs_those_that_wait_with_it_nothing() -> None:
+    spec = toy_spec(*map(FATES.index, (nothing, nothing, break_pickle, nothing, nothing)))
+    record = hw.run_spec(fated, spec, options=hw.SweepRunOptions(concurrency=1, lanes="process"))
+    assert record.files is not None
+    found = hw.ResultSet.from_files(record.files, models={"toy": fated}).runs
+    assert list(map(str, found["status"])) == ["ok"] * 4 + ["panicked"] * 2 + ["ok"] * 4
 
 
 @pytest.mark.timeout(HANGS_S, method="thread")

@@ -135,10 +135,12 @@ class Stage:
         worker.hear(OutcomesSent(tuple(map(EndedRun.of, outcomes))))
         return self.poll()
 
-    def die(self, worker: PlayedWorker, run_id: int | None, cause: str = "killed by SIGSEGV") -> list[LaneReport]:
-        """Have `worker` die at `run_id`."""
+    def die(
+        self, worker: PlayedWorker, run_id: int | None, cause: str = "killed by SIGSEGV", *, last_id: int | None = None
+    ) -> list[LaneReport]:
+        """Have `worker` die at `run_id`, or at those up to `last_id` that are stepped together."""
         if run_id is not None:
-            worker.gauge.begin(run_id)
+            worker.gauge.begin(run_id, last_id)
         worker.hear(WorkerDied(cause))
         return self.poll()
 

@@ -7,7 +7,6 @@ import pytest
 from henad_web.explore.outcomes import RunStatus, StopReason
 from henad_web.run.control import IDLE, After
 from henad_web.run.lane_messages import (
-    Bundle,
     EndedRun,
     EntryRefused,
     Hear,
@@ -355,59 +354,6 @@ def test_a_view_is_what_the_worker_of_the_first_run_showed_last(clock: ManualClo
     assert stage.lanes.view() is shown
     stage.end(first, 0)
     assert stage.lanes.view() is None, "that run has ended"
-
-
-def alone(worker: PlayedWorker) -> list[set[int]]:
-    """Return for each bundle which of its runs are to be done alone."""
-    return [set(order.alone) for order in worker.orders if isinstance(order, Bundle)]
-
-
-def test_runs_that_are_stepped_together_are_handed_over_together(clock: ManualClock) -> None:
-    stage = Stage(clock, rows=5)
-    stage.ready()
-    assert [worker.bundles for worker in stage.workers] == [[[0, 1, 2, 3, 4]], [[5, 6, 7, 8, 9]]]
-    stage.end(stage.workers[0], 0, 1, 2, 3, 4, wall_ms=1000.0)
-    assert stage.workers[0].bundles[1:] == [[10, 11, 12, 13, 14, 15, 16, 17, 18, 19]], "a batch, and one that waits"
-    assert alone(stage.workers[0]) == [set(), set()]
-
-
-def test_runs_of_a_batch_that_a_lane_died_at_are_done_alone_and_none_is_blamed(clock: ManualClock) -> None:
-    stage = Stage(clock, count=1, runs=4, rows=4)
-    stage.ready()
-    reports = stage.die(stage.workers[0], 1)
-    assert ended(reports) == []
-    (notice,) = [str(report) for report in reports if isinstance(report, LaneNotice)]
-    assert notice == "a lane was killed by SIGSEGV while it stepped runs together, done one by one now"
-    stage.ready()
-    assert (stage.workers[1].bundles, alone(stage.workers[1])) == ([[0, 1, 2, 3]], [{0, 1, 2, 3}])
-    assert ended(stage.die(stage.workers[1], 1)) == [], "the first death at this run"
-    stage.ready()
-    assert ended(stage.die(stage.workers[2], 1)) == [1]
-    stage.ready()
-    assert ended(stage.end(stage.workers[3], 0, 2, 3)) == [0, 2, 3]
-
-
-def test_a_batch_past_its_limit_is_done_run_by_run(clock: ManualClock) -> None:
-    stage = Stage(clock, count=1, runs=3, timeout_s=2.5, rows=3)
-    stage.ready()
-    (worker,) = stage.workers
-    worker.gauge.begin(0)
-    worker.gauge.due_s = clock.now - KILL_GRACE_S
-    stage.poll()
-    assert worker.is_killed
-    assert ended(stage.die(worker, 0)) == []
-    stage.ready()
-    assert alone(stage.workers[1]) == [{0, 1, 2}]
-
-
-def test_the_last_run_of_a_batch_is_blamed_as_one_alone(clock: ManualClock) -> None:
-    stage = Stage(clock, count=1, runs=3, rows=3)
-    stage.ready()
-    stage.end(stage.workers[0], 0, 2)
-    assert ended(stage.die(stage.workers[0], 1)) == []
-    stage.ready()
-    assert alone(stage.workers[1]) == [set()]
-    assert ended(stage.die(stage.workers[1], 1)) == [1]
 
 
 def test_lanes_that_there_is_no_room_for_are_done_without(clock: ManualClock) -> None:
