@@ -67,6 +67,7 @@ from henad_web.importers.importing import ImportOptions, import_spec
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
 from henad_web.model.grid import grid_params
+from henad_web.model.odd import describe_model
 from henad_web.model.params import Apply, Format, Param, ParamValue, boolean, choice, f32, f64, i64, text, u32
 from henad_web.model.schema import Action, ModelSchema, Stat
 from henad_web.model.state import ModelState
@@ -181,6 +182,7 @@ __all__ = [
     "__version__",
     "boolean",
     "choice",
+    "describe_model",
     "example_models",
     "f32",
     "f64",

@@ -195,3 +195,34 @@ def test_a_spec_runs_with_a_model_of_a_file_from_any_folder(tmp_path: Path) -> N
         check=True,
         capture_output=True,
     )
+
+
+def test_describe_takes_an_id_a_module_and_a_file(tmp_path: Path, capsys: Captured) -> None:
+    file = write(tmp_path / "own.py")
+    for words in (["sir"], ["henad_web.models.sir:SIR"], [str(file)], ["one", "--models", str(file)]):
+        assert main(["describe", *words]) == 0
+        heading = capsys.readouterr().out.partition("\n")[0]
+        name = "SIR Epidemic" if "sir" in words[0] else "one"
+        assert heading == f"# {name}: description by the ODD protocol"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sri"], "MODEL: no model 'sri'; known: sir, game_of_life; did you mean 'sir'?"),
+        (["own.py"], "MODEL: 'own.py' holds one, two; choose one with one --models own.py"),
+        (["tow", "--models", "own.py"], "MODEL: no model 'tow'; known: one, two; did you mean 'two'?"),
+        (["own.py", "--models", "own.py"], "MODEL: no model 'own.py'; known: one, two"),
+        (["nowhere.py"], "--models: there is no file"),
+    ],
+)
+def test_describe_says_which_model_it_does_not_find(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    write(tmp_path / "own.py", 'BOTH = hw.ModelSet([entry("one"), entry("two")])')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert main(["describe", *words]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err

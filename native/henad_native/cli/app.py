@@ -17,7 +17,7 @@ from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.planning import plan_command
 from henad_native.cli.resuming import merge_command, resume_command, verify_command
 from henad_native.cli.running import run_command
-from henad_native.cli.showing import models_command, schema_command
+from henad_native.cli.showing import describe_command, models_command, schema_command
 from henad_native.cli.streams import Streams, standard_streams
 from henad_native.cli.submitting import submit_app
 from henad_web.errors import HenadError, UnknownModelError
@@ -40,6 +40,7 @@ app.command("plan")(plan_command)
 app.command("resume")(resume_command)
 app.command("merge")(merge_command)
 app.command("models")(models_command)
+app.command("describe")(describe_command)
 app.command("verify")(verify_command)
 app.command("import")(import_command)
 app.command("schema")(schema_command)

@@ -16,7 +16,7 @@ from henad_native.cli.choices import BadOption
 from henad_web.errors import near_miss
 from henad_web.model.faults import Blame, Phase, fault_of
 
-__all__ = ["load_models", "models_by_name"]
+__all__ = ["load_entry", "load_models", "models_by_name"]
 
 
 def load_models(name: str | None) -> hw.ModelSet:
@@ -61,6 +61,28 @@ def models_by_name(name: str | None) -> dict[str, hw.ModelSet]:
         return {name or "": load_models(name)}
     except _SeveralError as error:
         return {f"{name}:{key}": hw.ModelSet.of(value) for key, value in error.held.items()}
+
+
+def load_entry(name: str, models: str | None) -> hw.ModelEntry:
+    """Return the model that `name` means: an id among `models`, or what ``--models`` takes where it holds one model.
+
+    Raises:
+        BadOption: There is no such model, or several.
+    """
+    try:
+        return load_models(models).lookup(name)
+    except hw.UnknownModelError as error:
+        if models is not None or not _is_place(name):
+            raise BadOption("MODEL", error.wrong) from error
+    known = load_models(name)
+    if len(known) > 1:
+        ids = list(known.keys())
+        raise BadOption("MODEL", f"'{name}' holds {', '.join(ids)}; choose one with {ids[0]} --models {name}")
+    return next(iter(known.values()))
+
+
+def _is_place(name: str) -> bool:
+    return any(sign in name for sign in (":", ".", "/", os.sep))
 
 
 class _SeveralError(BadOption):

@@ -1,4 +1,4 @@
-"""`henad models` and `henad schema`: which models there are, what one of them takes and tells, what a spec may say."""
+"""`henad models`, `henad describe`, `henad schema`: what models there are, what one takes and tells, what a spec is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from rich.table import Table
 import henad_web as hw
 from henad_native.cli.choices import BadOption, Models
 from henad_native.cli.consoles import print_line, result_console
-from henad_native.cli.model_sets import load_models, models_by_name
+from henad_native.cli.model_sets import load_entry, load_models, models_by_name
 from henad_web.explore.spec_form import spec_schema_text
 
 __all__ = [
+    "describe_command",
     "models_command",
     "schema_command",
 ]
@@ -59,6 +60,14 @@ def models_command(
     print_line(console, f"statistics: {', '.join(stat.label for stat in entry.stats)}")
     actions = ", ".join(f"{action.id} ({action.label})" for action in entry.actions)
     print_line(console, f"actions: {actions or 'none'}")
+
+
+def describe_command(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model's id, or MODULE:NAME, or a file.")],
+    models: Models = None,
+) -> None:
+    """Print a description of MODEL by the ODD protocol, in Markdown, for its author to complete."""
+    sys.stdout.write(hw.describe_model(load_entry(model, models)))
 
 
 def _document(entry: hw.ModelEntry) -> dict[str, object]:
