@@ -3,73 +3,40 @@
 Run it with ``python examples/own_model.py``; the command line finds it with ``--models examples/own_model.py``.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 import henad_web as hw
-from henad_web.randomness import initial_state, stream_bits, threshold
 
 
-class Elementary:
+class Elementary(hw.Model, topology=hw.Topology.GRID, palette=((21, 21, 21), (0, 230, 118))):
     """A ring of cells, each 0 or 1, whose next state a rule of eight bits reads off its neighbourhood."""
 
-    parallel_jobs = None
+    cells = hw.u32(256, min=3, max=100_000)
+    rule = hw.u32(110, min=0, max=255)
+    density = hw.f32(0.5, min=0, max=1, label="Initial density")
 
-    def __init__(self, params: Mapping[str, hw.ParamValue], seed: int | None) -> None:
-        self.tick = 0
-        self.population = int(params["cells"])
-        self._next = np.array([int(params["rule"]) >> bits & 1 for bits in range(8)], np.uint8)
-        words, _ = stream_bits(initial_state(seed, 1), self.population)
-        self._cells = (words < np.uint32(threshold(float(params["density"])))).astype(np.uint8)
+    def setup(self) -> None:
+        """Scatter ones."""
+        self.ring = (self.rng.random(self.cells) < self.density).astype(np.uint8)
+        self.next_of = np.array([self.rule >> bits & 1 for bits in range(8)], np.uint8)
+        self.population = self.cells
 
-    @property
-    def heap_bytes(self) -> int:
-        """Bytes the cells hold."""
-        return self._cells.nbytes
+    def step_once(self) -> None:
+        """Give each cell what the rule says of it and its two neighbours."""
+        left, right = np.roll(self.ring, 1), np.roll(self.ring, -1)
+        self.ring = self.next_of[left * 4 + self.ring * 2 + right]
 
     @property
     def grid(self) -> NDArray[np.uint8]:
         """The ring as one row, ``(1, cells)``."""
-        return self._cells.reshape(1, -1).copy()
+        return self.ring.reshape(1, -1).copy()
 
-    def step(self, n: int = 1) -> None:
-        """Do `n` steps."""
-        for _ in range(n):
-            left, right = np.roll(self._cells, 1), np.roll(self._cells, -1)
-            self._cells = self._next[left * 4 + self._cells * 2 + right]
-        self.tick += n
+    @hw.stat(label="Ones", color=(0, 230, 118))
+    def ones(self) -> int:
+        """Cells at 1."""
+        return int(np.count_nonzero(self.ring))
 
-    def stats(self) -> dict[str, float]:
-        """Return the number of cells at 1."""
-        return {"Ones": float(np.count_nonzero(self._cells))}
-
-    def act(self, action_id: str) -> bool:
-        """Refuse: the model knows no action."""
-        return False
-
-    def set_param(self, id: str, value: hw.ParamValue) -> bool:
-        """Refuse: every parameter is read at the build."""
-        return False
-
-
-ELEMENTARY = hw.ModelEntry(
-    id="elementary",
-    name="Elementary automaton",
-    description="A ring of cells that follow one of 256 rules.",
-    params=(
-        hw.u32("cells", "Cells", 256, 3, 100_000, apply=hw.Apply.RELOAD),
-        hw.u32("rule", "Rule", 110, 0, 255, apply=hw.Apply.RELOAD),
-        hw.f32("density", "Initial density", 0.5, 0.0, 1.0, apply=hw.Apply.RELOAD),
-    ),
-    stats=(hw.Stat("Ones", (0, 230, 118, 255)),),
-    actions=(),
-    metadata=hw.ModelMetadata(backend=hw.Backend.CPU, palette=((21, 21, 21), (0, 230, 118)), topology=hw.Topology.GRID),
-    factory=Elementary,
-)
-
-RULES = hw.ModelSet([ELEMENTARY])
 
 SPEC = """
 model = "elementary"
@@ -85,7 +52,7 @@ factors = [{ param = "rule", range = { min = 0, max = 255 } }]
 
 def main() -> None:
     """Run every rule and print those that keep most cells at 1."""
-    record = hw.run_spec(ELEMENTARY, hw.parse_spec(SPEC).spec, output=hw.MemoryOutput())
+    record = hw.run_spec(Elementary, hw.parse_spec(SPEC).spec, output=hw.MemoryOutput())
     print(f"{record.report.counts.rows} runs in {record.report.elapsed:.1f} s")
     header, *rows = [line.split(",") for line in (record.files or {})["summary.csv"].decode().splitlines()]
     rule, ones = header.index("rule"), header.index("Ones:mean:mean")

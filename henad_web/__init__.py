@@ -64,17 +64,20 @@ from henad_web.explore.spec import (
 from henad_web.explore.spec_file import LoadedSpec, load_spec, parse_spec, spec_hash, spec_to_json, spec_to_toml
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.importers.importing import ImportOptions, import_spec
+from henad_web.model.base import GridModel, Model
+from henad_web.model.declarations import action, boolean, choice, f32, f64, i64, stat, text, u32
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
 from henad_web.model.grid import grid_params
 from henad_web.model.odd import describe_model
-from henad_web.model.params import Apply, Format, Param, ParamValue, boolean, choice, f32, f64, i64, text, u32
+from henad_web.model.params import Apply, Format, Param, ParamValue
 from henad_web.model.schema import Action, ModelSchema, Stat
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
 from henad_web.output.masking import masked
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.output.store import DirectoryOutput, MemoryOutput
+from henad_web.randomness.generators import generator, py_random
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.archive import ArchiveLimits
 from henad_web.results.errors import ArchiveError, MissingFileError, NeedsExtraError, UnknownRunError
@@ -104,6 +107,7 @@ __all__ = [
     "Failed",
     "Finished",
     "Format",
+    "GridModel",
     "HenadError",
     "HoldsResultsError",
     "ImportOptions",
@@ -115,6 +119,7 @@ __all__ = [
     "MergeError",
     "MergeReason",
     "MissingFileError",
+    "Model",
     "ModelDefinitionError",
     "ModelEntry",
     "ModelMetadata",
@@ -180,6 +185,7 @@ __all__ = [
     "Verification",
     "Warned",
     "__version__",
+    "action",
     "boolean",
     "choice",
     "describe_model",
@@ -187,6 +193,7 @@ __all__ = [
     "f32",
     "f64",
     "freeze",
+    "generator",
     "grid_params",
     "i64",
     "import_spec",
@@ -197,11 +204,13 @@ __all__ = [
     "plan_columns",
     "plan_spec",
     "plan_table",
+    "py_random",
     "resume_sweep",
     "run_spec",
     "spec_hash",
     "spec_to_json",
     "spec_to_toml",
+    "stat",
     "text",
     "u32",
     "verify",

@@ -23,7 +23,7 @@ from henad_web.targets import Directories, Target, current, needed
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
     from henad_web.explore.spec_file import LoadedSpec
-    from henad_web.model.entry import ModelEntry
+    from henad_web.model.entry import EntryGiven
     from henad_web.output.record import SweepRecord
     from henad_web.run.outline import SweepOutline
 
@@ -31,7 +31,7 @@ __all__ = ["merge", "plan_spec", "resume_sweep", "run_spec"]
 
 
 def run_spec(
-    entry: ModelEntry,
+    entry: EntryGiven,
     spec: SweepSpec | LoadedSpec,
     *,
     output: OutputPlace | None = None,
@@ -73,7 +73,7 @@ def run_spec(
 
 
 def resume_sweep(
-    entry: ModelEntry,
+    entry: EntryGiven,
     path: str | os.PathLike[str],
     *,
     options: SweepRunOptions | None = None,
@@ -117,7 +117,7 @@ def _directories(target: Target) -> Directories:
 
 
 def plan_spec(
-    entry: ModelEntry,
+    entry: EntryGiven,
     spec: SweepSpec | LoadedSpec,
     *,
     output: OutputPlace | None = None,

@@ -31,7 +31,7 @@ from henad_web.targets import Runner, Target, check_served, current, needed, ope
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
-    from henad_web.model.entry import ModelEntry
+    from henad_web.model.entry import EntryGiven, ModelEntry
     from henad_web.output.store import FileStore
     from henad_web.run.control import SweepControl
 
@@ -88,7 +88,7 @@ class SweepRun:
     @classmethod
     def start(
         cls,
-        entry: ModelEntry,
+        entry: EntryGiven,
         spec: SweepSpec | LoadedSpec,
         output: OutputPlace | None = None,
         options: SweepRunOptions | None = None,
@@ -139,7 +139,7 @@ class SweepRun:
     @classmethod
     def resume_directory(
         cls,
-        entry: ModelEntry,
+        entry: EntryGiven,
         path: str | os.PathLike[str],
         options: SweepRunOptions | None = None,
         *,
@@ -177,7 +177,7 @@ class SweepRun:
     @classmethod
     def resume_files(
         cls,
-        entry: ModelEntry,
+        entry: EntryGiven,
         files: Mapping[str, bytes],
         options: SweepRunOptions | None = None,
         *,
@@ -377,7 +377,7 @@ _LONGEST_S = float(1 << 64)
 
 
 def new_setup(
-    entry: ModelEntry,
+    entry: EntryGiven,
     spec: SweepSpec | LoadedSpec,
     output: OutputPlace,
     options: SweepRunOptions | None,
@@ -393,7 +393,7 @@ def new_setup(
 
 
 def resumed_setup(
-    entry: ModelEntry,
+    entry: EntryGiven,
     spec: SweepSpec | LoadedSpec | None,
     options: SweepRunOptions | None,
     target: Target,

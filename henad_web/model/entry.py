@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 
 from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError, UsageError
 from henad_web.model.decimals import whole_text
@@ -20,13 +21,16 @@ from henad_web.model.state import BatchState, ModelState
 __all__ = [
     "Backend",
     "BatchOffer",
+    "EntryGiven",
     "Factory",
+    "GivesEntry",
     "ModelEntry",
     "ModelMetadata",
     "ModelSet",
     "ModelsGiven",
     "Topology",
     "checked_entry",
+    "entry_of",
 ]
 
 Factory = Callable[[Mapping[str, ParamValue], int | None], ModelState]
@@ -208,7 +212,7 @@ class ModelEntry:
             >>> state.stats()
             {'Susceptible': 334.0, 'Infected': 2959.0, 'Recovered': 803.0}
         """
-        return self.factory(self._by_id(params), None if seed is None else _checked_seed(seed))
+        return self.factory(self.values(params), None if seed is None else _checked_seed(seed))
 
     def build_many(
         self, params: Mapping[str, object] | tuple[ParamValue, ...] | None, seeds: Sequence[int]
@@ -225,13 +229,18 @@ class ModelEntry:
         """
         if self.batches is None:
             raise UsageError(f"model '{self.id}' steps its runs one by one; it declares no batches=hw.BatchOffer(…)")
-        return self.batches.build(self._by_id(params), [_checked_seed(seed) for seed in seeds])
+        return self.batches.build(self.values(params), [_checked_seed(seed) for seed in seeds])
 
     def batch_rows(self, params: Mapping[str, object] | tuple[ParamValue, ...] | None) -> int:
         """Return how many replicates of a config are worth stepping together, 1 where the model offers no batches."""
-        return 1 if self.batches is None else self.batches.rows(self._by_id(params))
+        return 1 if self.batches is None else self.batches.rows(self.values(params))
 
-    def _by_id(self, params: Mapping[str, object] | tuple[ParamValue, ...] | None) -> dict[str, ParamValue]:
+    def values(self, params: Mapping[str, object] | tuple[ParamValue, ...] | None = None) -> dict[str, ParamValue]:
+        """Return the canonical value of every parameter by id, of what `build` takes.
+
+        Raises:
+            ParamError: A parameter is unknown, a value is not allowed for it, or a tuple has another length.
+        """
         schema = self._schema
         values = params if isinstance(params, tuple) else schema.values(params or {})
         if len(values) != len(schema.params):
@@ -277,6 +286,26 @@ def _cut(name: object) -> str:
 _LONGEST_SHOWN = 40
 
 
+class GivesEntry(Protocol):
+    """A class that is a model, such as one made from `hw.Model`: it has an entry of its own."""
+
+    @classmethod
+    def entry(cls) -> ModelEntry:
+        """Return the entry of the class."""
+        ...
+
+
+EntryGiven = ModelEntry | type[GivesEntry]
+"""What stands for a model wherever one is asked for: an entry, or a class that has one."""
+
+
+def entry_of(given: object) -> ModelEntry | None:
+    """Return the entry that `given` is or has, None for anything else."""
+    if isinstance(given, type) and inspect.ismethod(made := getattr(given, "entry", None)):
+        given = made()
+    return given if isinstance(given, ModelEntry) else None
+
+
 class ModelSet(Mapping[str, ModelEntry]):
     """Entries by id, in the order they were inserted.
 
@@ -284,7 +313,7 @@ class ModelSet(Mapping[str, ModelEntry]):
         ModelDefinitionError: Two entries have one id.
     """
 
-    def __init__(self, entries: Iterable[ModelEntry] = ()) -> None:
+    def __init__(self, entries: Iterable[EntryGiven] = ()) -> None:
         self._entries: dict[str, ModelEntry] = {}
         for entry in entries:
             self.insert(entry)
@@ -294,8 +323,8 @@ class ModelSet(Mapping[str, ModelEntry]):
         return f"<ModelSet: {', '.join(self._entries) or 'empty'}>"
 
     @classmethod
-    def of(cls, models: ModelsGiven | Iterable[ModelEntry]) -> ModelSet:
-        """Return the set that `models` is, or one of what it holds: an entry, entries, or entries by id.
+    def of(cls, models: ModelsGiven | Iterable[EntryGiven]) -> ModelSet:
+        """Return the set that `models` is, or one of what it holds: a model, models, or models by id.
 
         Raises:
             UsageError: It is none of these.
@@ -303,26 +332,26 @@ class ModelSet(Mapping[str, ModelEntry]):
         """
         if isinstance(models, ModelSet):
             return models
-        if isinstance(models, ModelEntry):
-            return cls([models])
         entries = models.values() if isinstance(models, Mapping) else models
-        found = list(entries) if isinstance(entries, Iterable) else [entries]
-        wrong = next((entry for entry in found if not isinstance(entry, ModelEntry)), None)
-        if wrong is not None:
-            raise UsageError(f"models is {whole_text(models)}; allowed: a ModelSet, a ModelEntry, or several of them")
+        given = list(entries) if isinstance(entries, Iterable) else [entries]
+        found = [entry for entry in map(entry_of, given) if entry is not None]
+        if len(found) < len(given):
+            allowed = "a ModelSet, a ModelEntry or hw.Model, or several of them"
+            raise UsageError(f"models is {whole_text(models)}; allowed: {allowed}")
         return cls(found)
 
-    def insert(self, entry: ModelEntry) -> None:
+    def insert(self, entry: EntryGiven) -> None:
         """Add `entry` at the end.
 
         Raises:
-            ModelDefinitionError: It is no entry, or the set holds one of that id.
+            ModelDefinitionError: It is no entry and has none, or the set holds one of that id.
         """
-        if not isinstance(entry, ModelEntry):
+        new = entry_of(entry)
+        if new is None:
             raise ModelDefinitionError(f"{whole_text(entry)} is no ModelEntry; a model set holds nothing else")
-        if entry.id in self._entries:
-            raise ModelDefinitionError(f"the set already holds a model '{entry.id}'; give the new one another id")
-        self._entries[entry.id] = entry
+        if new.id in self._entries:
+            raise ModelDefinitionError(f"the set already holds a model '{new.id}'; give the new one another id")
+        self._entries[new.id] = new
 
     def lookup(self, id: str) -> ModelEntry:
         """Return the entry `id`.
@@ -345,7 +374,7 @@ class ModelSet(Mapping[str, ModelEntry]):
         return len(self._entries)
 
 
-ModelsGiven = ModelSet | ModelEntry | Mapping[str, ModelEntry]
+ModelsGiven = ModelSet | EntryGiven | Mapping[str, ModelEntry] | Mapping[str, type[GivesEntry]]
 """What stands for a set wherever one is asked for; `ModelSet.of` makes one of it."""
 
 
@@ -355,7 +384,8 @@ def checked_entry(entry: object) -> ModelEntry:
     Raises:
         UsageError: It is something else, such as the model's id or the set that holds it.
     """
-    if isinstance(entry, ModelEntry):
-        return entry
+    found = entry_of(entry)
+    if found is not None:
+        return found
     hint = 'a set gives one by its id: hw.example_models()["sir"]'
     raise UsageError(f"the model is {whole_text(entry)}; allowed: a ModelEntry; {hint}")

@@ -1,18 +1,30 @@
-"""What a running model offers to whoever steps it, and what of it is taken for a count."""
+"""What a running model offers to whoever steps it, what it may leave unsaid, and what of it is taken for a count."""
 
 from __future__ import annotations
 
 import numbers
 import operator
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import Protocol, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.errors import StateValueError
+from henad_web.errors import ModelDefinitionError, StateValueError
 from henad_web.model.params import ParamValue
 
-__all__ = ["BatchState", "ModelState", "checked_count", "shown_value"]
+__all__ = [
+    "BatchState",
+    "MayEnd",
+    "ModelState",
+    "StateDefaults",
+    "checked_count",
+    "has_ended",
+    "shown_value",
+    "size_of",
+]
 
 _LARGEST_COUNT = 2**63 - 1
 """Readers of tables hold counts in 64 bits with a sign."""
@@ -66,11 +78,99 @@ class ModelState(Protocol):
         ...
 
 
+class MayEnd(Protocol):
+    """What a state offers besides, where the model may come to an end before the run's last step."""
+
+    def has_ended(self) -> bool:
+        """Return whether the model has ended at the tick reached: no further step would be one.
+
+        Asked behind every call of `step`, behind the actions of that tick, and at tick 0. A `step(n)` in whose course
+        the model ends stops there, so `tick` has risen by less than n; one of an ended model does nothing.
+        """
+        ...
+
+
+def has_ended(state: object) -> bool:
+    """Return whether `state` says that it has ended; one that says nothing of it has not.
+
+    Raises:
+        ModelDefinitionError: Its `has_ended` is no method.
+    """
+    ask = getattr(state, "has_ended", None)
+    if ask is None:
+        return False
+    if not callable(ask):
+        wrong = f"has_ended is {shown_value(ask)}, and it is a method: def has_ended(self) -> bool"
+        raise ModelDefinitionError(f"the model's {wrong}")
+    return bool(ask())
+
+
+class StateDefaults:
+    """What a state says of itself where its model has nothing to say.
+
+    Attributes:
+        tick: Steps done so far.
+        population: Cells, agents or live nodes there are now; 0 where there is nothing to count.
+        parallel_jobs: Parts a step could be split into, None when that is not known.
+    """
+
+    tick: int = 0
+    population: int = 0
+    parallel_jobs: int | None = None
+
+    @property
+    def heap_bytes(self) -> int:
+        """Bytes of memory the attributes hold, as `size_of` guesses them."""
+        return size_of(self, vars(self).values())
+
+    @property
+    def grid(self) -> NDArray[np.uint8] | None:
+        """State of each cell as an index into the palette, ``(height, width)``; None: there is no grid."""
+        return None
+
+    def act(self, action_id: str) -> bool:
+        """Do the action; False: there is none."""
+        return False
+
+    def set_param(self, id: str, value: ParamValue) -> bool:
+        """Give a live parameter a value; False: each is read at the build."""
+        return False
+
+
+def size_of(owner: object, held: Iterable[object]) -> int:
+    """Return about how many bytes `held` takes: exact of arrays; of collections by the first few of what they hold.
+
+    What is met twice counts once, and `owner`, which agents as a rule know, not at all.
+    """
+    seen = {id(owner)}
+    return sum(_size(each, seen, 3) for each in held)
+
+
+def _size(thing: object, seen: set[int], depth: int) -> int:
+    if id(thing) in seen:
+        return 0
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    size = sys.getsizeof(thing, 64)
+    if not depth or isinstance(thing, (str, bytes)):
+        return size
+    if isinstance(thing, Collection):
+        members = thing.values() if isinstance(thing, Mapping) else thing
+        first = list(islice(members, _LOOKED_AT))
+        return size + sum(_size(each, seen, depth - 1) for each in first) * len(thing) // max(1, len(first))
+    return size + sum(_size(each, seen, depth - 1) for each in getattr(thing, "__dict__", {}).values())
+
+
+_LOOKED_AT = 8
+"""Members of a collection that stand for all: a list of a million agents is not walked."""
+
+
 class BatchState(Protocol):
     """Several replicates of one config under way together, a row each; every row goes the way it goes alone.
 
     What one row does or draws never depends on which others there are. A fault in any row may be raised as it comes:
-    the runs are then done one by one.
+    the runs are then done one by one. A model that may end by itself (`MayEnd`) offers no batches.
     """
 
     @property

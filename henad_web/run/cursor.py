@@ -15,7 +15,7 @@ from henad_web.errors import ModelDefinitionError, StateValueError, StatsShapeEr
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
 from henad_web.model.entry import Backend
 from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild, one_line
-from henad_web.model.state import checked_count
+from henad_web.model.state import checked_count, has_ended
 from henad_web.run.course import Course
 
 if TYPE_CHECKING:
@@ -197,6 +197,7 @@ class _Attempt:
         self.build_s = self.wall_s = 0.0
         self._course = Course(measure, schedule)
         self._is_started = False
+        self._warmup, self._sampled = measure.warmup, -1
 
     def advance(self, budget: int, stride: int | None) -> StopReason | None:
         """Take up to `budget` steps, at most `stride` at once; return why the run has ended, None while it has not."""
@@ -216,10 +217,12 @@ class _Attempt:
 
     def _take(self, state: ModelState, leg: Leg) -> StopReason | None:
         for left in reversed(range(leg.strides)):
-            self._step(state, leg.steps)
-            if not left:
+            is_whole = self._step(state, leg.steps)
+            if not left and is_whole:
                 self._fire(state, leg.actions)
-            if leg.is_sampled and self._sample(state):
+            is_over = not is_whole or has_ended(state)
+            is_due = self._sampled < self.tick >= self._warmup if is_over else leg.is_sampled
+            if (is_due and self._sample(state)) or is_over:
                 return StopReason.CONDITION
         return StopReason.STEPS if leg.is_last else None
 
@@ -227,18 +230,24 @@ class _Attempt:
         stats = state.stats()
         population = checked_count("population", state.population)
         is_stopped = self.sampler.push(self.tick, stats)
-        self.population = population
+        self.population, self._sampled = population, self.tick
         return is_stopped
 
-    def _step(self, state: ModelState, steps: int) -> None:
+    def _step(self, state: ModelState, steps: int) -> bool:
+        """Take `steps` steps; return whether all were taken, and the model did not end on the way."""
         if not steps:
-            return
+            return True
         self.stepping, tick = steps, self.tick + steps
         state.step(steps)
         came: object = state.tick
         if type(came) is not int or came != tick:
-            check_tick(state, tick)
+            reached = checked_count("tick", came)
+            if self.tick <= reached < tick and has_ended(state):
+                tick, steps = reached, 0
+            else:
+                check_tick(state, tick)
         self.stepping, self.tick = 0, tick
+        return steps > 0
 
     def _fire(self, state: ModelState, actions: Schedule) -> None:
         for action in actions:

@@ -114,6 +114,38 @@ def test_files_of_one_name_and_of_a_known_module_are_told_apart(tmp_path: Path, 
     assert found == [["one"], ["two"], ["three"], ["four"]]
 
 
+CLASSES = """
+import henad_web as hw
+from base_of_mine import Base
+
+class One(Base):
+    '''Counts.'''
+
+    value = hw.stat()
+
+    def step_once(self):
+        self.value = self.tick
+"""
+
+
+def test_a_class_is_a_model_and_its_base_is_none(tmp_path: Path, capsys: Captured) -> None:
+    imported = "import henad_web as hw\nclass Base(hw.Model, abstract=True):\n    pass\n"
+    (tmp_path / "base_of_mine.py").write_text(imported)
+    held = {
+        "one": (CLASSES, ["one"]),
+        "named": (f"{CLASSES}\nONE = One.entry()\nALL = hw.ModelSet([One])\n", ["one"]),
+        "two": (f"{CLASSES}\nclass Two(One):\n    '''Too.'''\n", ["one", "two"]),
+    }
+    for name, (text, found) in held.items():
+        (tmp_path / f"{name}_of_mine.py").write_text(text)
+        assert ids(str(tmp_path / f"{name}_of_mine.py"), capsys) == found
+    assert ids(f"{tmp_path / 'two_of_mine.py'}:Two", capsys) == ["two"]
+    assert "no hw.Model" in refusal(str(tmp_path / "base_of_mine.py"), capsys)
+    assert "model class Base: it is abstract" in refusal(f"{tmp_path / 'base_of_mine.py'}:Base", capsys)
+    (tmp_path / "wrong.py").write_text(CLASSES.replace("step_once", "setp_once"))
+    assert "model class One: it has no step;" in refusal(str(tmp_path / "wrong.py"), capsys)
+
+
 def test_a_set_goes_before_the_entries_in_it_and_several_are_listed(tmp_path: Path, capsys: Captured) -> None:
     both = 'ONE, TWO = entry("one"), entry("two")\n'
     assert ids(str(write(tmp_path / "a.py", f"{both}ALL = hw.ModelSet([ONE, TWO])\nSAME = ALL")), capsys) == [
@@ -138,11 +170,11 @@ def test_a_file_that_is_no_python_file_is_told_as_such(tmp_path: Path, capsys: C
     ("file", "name", "words"),
     [
         ("mine.py", ":ONR", "there is no ONR; it holds ONE; did you mean 'ONE'?"),
-        ("mine.py", ":State", "is a class; a ModelSet or a ModelEntry is needed"),
+        ("mine.py", ":State", "is a class; a ModelSet, a ModelEntry or a hw.Model is needed"),
         ("mine.py", ":MODEL.ONE", "there is no file"),
         ("mines.py", "", "mines.py; did you mean 'mine.py'?"),
         ("none/mine.py", "", "there is no file"),
-        ("empty.py", "", "holds no ModelSet and no ModelEntry"),
+        ("empty.py", "", "holds no ModelSet, no ModelEntry and no hw.Model"),
         ("syntax.py", "", "SyntaxError: "),
         ("fails.py", "", "ZeroDivisionError at fails.py:2: "),
         ("exits.py", "", "SystemExit at exits.py:1: enough"),

@@ -20,6 +20,7 @@ import pytest
 import typer
 
 import henad_web as hw
+from henad_native.cli import main
 from henad_native.cli.app import app
 from henad_web import randomness
 from henad_web.explore import spec_form
@@ -67,8 +68,20 @@ def test_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> N
     assert len([row for row in rows if row]) == 3
 
 
-def test_the_model_of_the_document_is_that_of_the_example() -> None:
+def test_the_shortest_model_of_the_document_is_whole_and_has_fifteen_lines(tmp_path: Path) -> None:
     shown = blocks(ROOT / "docs" / "models.md", "python")[0]
+    assert len(shown.splitlines()) <= 15
+    file = tmp_path / "walk.py"
+    file.write_text(shown, encoding="utf-8")
+    (tmp_path / "spec.toml").write_text('model = "walk"\n[run]\nsteps = 20\nreplicates = 3\n', encoding="utf-8")
+    out = tmp_path / "results"
+    command = ["run", str(tmp_path / "spec.toml"), "--out", str(out), "--models", str(file), "--quiet"]
+    assert main(command) == 0
+    assert hw.ResultSet.open(out).runs["status"].tolist() == ["ok"] * 3
+
+
+def test_the_model_of_the_document_is_that_of_the_example() -> None:
+    shown = next(block for block in blocks(ROOT / "docs" / "models.md", "python") if "class Elementary(" in block)
     example = (ROOT / "examples" / "own_model.py").read_text(encoding="utf-8")
     assert all(part in example for part in shown.split("\n\n\n"))
 

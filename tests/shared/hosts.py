@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import henad_web as hw
+from henad_web.model.entry import EntryGiven
 from henad_web.output.store import OutputPlace
 from henad_web.targets import PumpedTarget, Target
 
@@ -40,7 +41,7 @@ class Host:
         self._runs: list[hw.SweepRun] = []
 
     def start(
-        self, entry: hw.ModelEntry, spec: hw.SweepSpec, output: OutputPlace | None = None, **options: Any
+        self, entry: EntryGiven, spec: hw.SweepSpec, output: OutputPlace | None = None, **options: Any
     ) -> hw.SweepRun:
         run = hw.SweepRun.start(entry, spec, output, hw.SweepRunOptions(**options), target=self.target)
         self._runs.append(run)
@@ -84,7 +85,7 @@ class Host:
         assert isinstance(last, hw.Finished), last
         return last.record
 
-    def files(self, entry: hw.ModelEntry, spec: hw.SweepSpec, **options: Any) -> dict[str, bytes]:
+    def files(self, entry: EntryGiven, spec: hw.SweepSpec, **options: Any) -> dict[str, bytes]:
         """Return the files of a whole sweep in memory."""
         files = self.record(self.start(entry, spec, **options)).files
         assert files is not None

@@ -212,17 +212,17 @@ LONG = 10**5000
         (lambda: hw.u32("a", "A", 0, 0, LONG), r"bounds 0 to about 2\^16609 are not within 0 to 4294967295"),
         (lambda: hw.u32("a", "A", LONG, 0, 1), r"default about 2\^16609 is not within 0 to 1"),
         (lambda: hw.i64("a", "A", -LONG, 0, 1), r"default about -2\^16609 is not within"),
-        (lambda: hw.i64("a", "A", LONG, "x", 1), r"not all of about 2\^16609, 'x', 1 are whole numbers"),  # type: ignore[arg-type]
+        (lambda: hw.i64("a", "A", LONG, "x", 1), r"not all of about 2\^16609, 'x', 1 are whole numbers"),  # type: ignore[call-overload]
         (lambda: hw.f64("a", "A", 0, 0, 1, step=LONG), r"step is about 2\^16609; allowed: a finite number above 0"),
         (lambda: hw.f32("a", "A", 0, 0, 1, step=-1.0), r"step is -1\.0; allowed: a finite number above 0"),
-        (lambda: hw.boolean("a", "A", LONG), r"default is about 2\^16609; allowed: True or False"),  # type: ignore[arg-type]
+        (lambda: hw.boolean("a", "A", LONG), r"default is about 2\^16609; allowed: True or False"),  # type: ignore[call-overload]
         (lambda: hw.choice("a", "A", ("x", "y"), LONG), r"default about 2\^16609 is not the index of one of 2"),
         (lambda: hw.choice("a", "A", ("x", LONG), 0), r"options are a tuple with a number of very many digits"),  # type: ignore[arg-type]
-        (lambda: hw.choice("a", "A", LONG, 0), r"options are about 2\^16609; allowed: a tuple of texts"),  # type: ignore[arg-type]
-        (lambda: hw.text("a", "A", LONG), r"default about 2\^16609 is not a text"),  # type: ignore[arg-type]
-        (lambda: hw.text(LONG, "A", ""), r"parameter 'about 2\^16609': default '' is an empty text"),  # type: ignore[arg-type]
-        (lambda: entry_of(Toy, params=(hw.u32(LONG, "A", 0, 0, 1),)), r"parameter id about 2\^16609 is malformed"),  # type: ignore[arg-type]
-        (lambda: entry_of(Toy, params=(hw.u32("a", LONG, 0, 0, 1),)), r"label of parameter .a. about .* is no text"),  # type: ignore[arg-type]
+        (lambda: hw.choice("a", "A", LONG, 0), r"options are about 2\^16609; allowed: a tuple of texts"),  # type: ignore[call-overload]
+        (lambda: hw.text("a", "A", LONG), r"default about 2\^16609 is not a text"),  # type: ignore[call-overload]
+        (lambda: hw.text(LONG, "A", ""), r"parameter 'about 2\^16609': default '' is an empty text"),  # type: ignore[call-overload]
+        (lambda: entry_of(Toy, params=(hw.u32(LONG, "A", 0, 0, 1),)), r"parameter id about 2\^16609 is malformed"),  # type: ignore[call-overload]
+        (lambda: entry_of(Toy, params=(hw.u32("a", LONG, 0, 0, 1),)), r"label of parameter .a. about .* is no text"),  # type: ignore[call-overload]
         (lambda: hw.ModelSet([LONG]), r"about 2\^16609 is no ModelEntry"),  # type: ignore[list-item]
     ],
 )  # fmt: skip

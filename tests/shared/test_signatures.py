@@ -10,13 +10,14 @@ from typing import Any
 import henad_web as hw
 
 BY_POSITION = {
+    ("GridModel", "seed"),
+    ("Model", "seed"),
     ("ModelEntry.build", "seed"),
     ("ResultSet.replay", "at"),
     ("SweepRun.resume_directory", "options"),
     ("SweepRun.resume_files", "options"),
     ("SweepRun.start", "options"),
     ("SweepRun.start", "output"),
-    ("choice", "default"),
     ("grid_params", "height"),
 }
 """What may be left out and still has a position, beside the matter of a call, which comes first."""

@@ -83,10 +83,10 @@ def test_a_declaration_out_of_its_kind_is_refused() -> None:
         hw.i64("x", "X", 2, 3, 1)
     for declare in (hw.i64, hw.u32):
         with pytest.raises(hw.ModelDefinitionError, match=r"not all of 1, 0, 2\.5 are whole numbers"):
-            declare("x", "X", 1, 0, 2.5)  # type: ignore[arg-type]
-    assert type(hw.i64("x", "X", np.int64(1), 0, 2).default) is int  # type: ignore[arg-type]
+            declare("x", "X", 1, 0, 2.5)  # type: ignore[call-overload]
+    assert type(hw.i64("x", "X", np.int64(1), 0, 2).default) is int  # type: ignore[call-overload]
     with pytest.raises(hw.ModelDefinitionError, match="default 8 is not a text"):
-        hw.text("x", "X", 8)  # type: ignore[arg-type]
+        hw.text("x", "X", 8)  # type: ignore[call-overload]
     zeros = hw.f64("x", "X", -0.0, -0.0, 1)
     assert [str(zero) for zero in (zeros.default, zeros.min)] == ["0.0", "0.0"]
     with pytest.raises(hw.ModelDefinitionError, match="default '' is an empty text"):

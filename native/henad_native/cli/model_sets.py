@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 import henad_web as hw
 from henad_native.cli.choices import BadOption
 from henad_web.errors import near_miss
+from henad_web.model.entry import entry_of
 from henad_web.model.faults import Blame, Phase, fault_of
 
 __all__ = ["load_entry", "load_models", "models_by_name"]
@@ -35,20 +37,21 @@ def load_models(name: str | None) -> hw.ModelSet:
     where, colon, attribute = name.rpartition(":")
     if not (colon and attribute.isidentifier()):  # a drive of Windows has a colon too
         where, attribute = name, ""
-    found: object = None
+    found, known = cast("object", None), None
     with Blame(Phase.BUILDING, None) as blame:  # as in a run, whatever a model raises is its fault
         module = _module_of(where)
         found = getattr(module, attribute) if attribute in vars(module) else _only_one(module, name, attribute)
         if callable(found) and not isinstance(found, type | hw.ModelEntry):
             found = found()
+        known = found if isinstance(found, hw.ModelSet) else entry_of(found)
     if isinstance(blame.error, BadOption):
         raise blame.error
     if blame.error is not None:
         raise BadOption("--models", f"cannot load '{name}': {_told(blame.error, where)}") from blame.error
-    if not isinstance(found, hw.ModelSet | hw.ModelEntry):
+    if known is None:
         kind = "class" if isinstance(found, type) else type(found).__name__
-        raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet or a ModelEntry is needed")
-    return hw.ModelSet.of(found)
+        raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet, a ModelEntry or a hw.Model is needed")
+    return hw.ModelSet.of(known)
 
 
 def models_by_name(name: str | None) -> dict[str, hw.ModelSet]:
@@ -152,19 +155,29 @@ def _file_of(module: ModuleType | None) -> Path | None:
 
 def _only_one(module: ModuleType, name: str, attribute: str) -> hw.ModelSet | hw.ModelEntry:
     """Return the model set or entry that `module` holds; an entry that is in a set there goes with it."""
-    held = {key: value for key, value in vars(module).items() if isinstance(value, hw.ModelSet | hw.ModelEntry)}
+    held = {key: known for key, value in vars(module).items() if (known := _known(module, value)) is not None}
     within = [entry for value in held.values() if isinstance(value, hw.ModelSet) for entry in value.values()]
     chosen = [value for value in held.values() if not any(value is entry for entry in within)]
     names = ", ".join(held)
     if attribute:
         hint = near_miss(attribute, held)
-        there = f"it holds {names or 'no ModelSet and no ModelEntry'}"
+        there = f"it holds {names or 'no ModelSet, no ModelEntry and no hw.Model'}"
         raise BadOption("--models", f"'{name}': there is no {attribute}; {there}{f'; {hint}' if hint else ''}")
     if not chosen:
-        raise BadOption("--models", f"'{name}' holds no ModelSet and no ModelEntry; :NAME may be a function, too")
+        raise BadOption(
+            "--models", f"'{name}' holds no ModelSet, no ModelEntry and no hw.Model; :NAME may be a function, too"
+        )
     if any(value is not chosen[0] for value in chosen):
         raise _SeveralError(name, {key: value for key, value in held.items() if any(value is one for one in chosen)})
     return chosen[0]
+
+
+def _known(module: ModuleType, value: object) -> hw.ModelSet | hw.ModelEntry | None:
+    """Return the set or the entry that `value` of `module` is; of classes only those that are the module's own."""
+    if isinstance(value, type):
+        is_model = issubclass(value, hw.Model) and value.__module__ == module.__name__ and not value.is_abstract
+        return entry_of(value) if is_model else None
+    return value if isinstance(value, hw.ModelSet | hw.ModelEntry) else None
 
 
 def _told(error: BaseException, where: str) -> str:

@@ -1,0 +1,304 @@
+"""The base classes of models: what a model need not say itself, and the entry that its class makes.
+
+A model is a class with its parameters, its statistics and one way to step. `declarations` has what stands in its body,
+`definition` the checks of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.errors import near_miss
+from henad_web.model.declarations import ActionMethod, Parameter, shown_name
+from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal
+from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, Topology
+from henad_web.model.grid import grid_params
+from henad_web.model.params import Apply, ParamValue
+from henad_web.model.schema import Rgb
+from henad_web.model.state import StateDefaults
+from henad_web.randomness.generators import generator
+
+__all__ = ["GridModel", "Model"]
+
+_PALETTE: tuple[Rgb, ...] = (
+    (0x15, 0x15, 0x15),
+    (0x00, 0xE6, 0x76),
+    (0xF4, 0x43, 0x36),
+    (0x42, 0xA5, 0xF5),
+    (0xFF, 0xB3, 0x00),
+    (0xAB, 0x47, 0xBC),
+    (0x26, 0xC6, 0xDA),
+    (0xEE, 0xEE, 0xEE),
+)
+"""Colours of cells of a model that names none."""
+
+
+class ClassKeywords(TypedDict, total=False):
+    """Keywords of the class line of a `Model`."""
+
+    abstract: bool
+    id: str
+    name: str
+    description: str
+    palette: tuple[Rgb, ...]
+    topology: Topology
+    replays_exactly: bool
+    portable: bool
+    inner_threads: bool
+    releases_lock: bool
+
+
+_NAMES = ("id", "name", "description")
+
+
+class Model(StateDefaults):
+    """A model: a class that declares its parameters and statistics and says how it steps.
+
+    Write `step_once`, which does one step, or ``step(n)``, which does n of them; `setup` makes the start, when
+    parameters are attributes already. Everything else has a default: `population`, `heap_bytes`, `parallel_jobs`,
+    `grid`, `act`, `set_param`, `has_ended`. Two class methods, ``build_many(params, seeds)`` and, for how many are
+    worth it, ``batch_rows(params)``, offer batches. A class stands for its entry wherever an entry is asked for.
+
+    Keywords of the class line, ``class Fire(hw.Model, portable=False)``: `id`, `name` and `description`, made from the
+    class's name and docstring unless given; `palette`, `topology`, `replays_exactly`, `portable`, `inner_threads` and
+    `releases_lock`, as `ModelMetadata` has them; `abstract` for a class that is only made to be inherited from.
+
+    Attributes:
+        is_abstract: Whether the class is only made to be inherited from.
+        seed: Seed of the run, 0 to 2^64 - 1; None for the model's own fixed start.
+        tick: Steps done so far; the base class counts them.
+
+    Args:
+        params: Values by id, defaults for those not given.
+        seed: 0 to 2^64 - 1, or None.
+
+    Raises:
+        ModelDefinitionError: When the class is made: a member is missing, misspelled, there twice or of the wrong form.
+        ParamError: A parameter is unknown, or a value is not allowed for it.
+
+    Example:
+        >>> import henad_web as hw
+        >>> class Walk(hw.Model):
+        ...     drift = hw.f64(0.25, min=-1, max=1)
+        ...     place = hw.stat()
+        ...     def setup(self) -> None:
+        ...         self.place = 0.0
+        ...     def step_once(self) -> None:
+        ...         self.place += self.drift
+        >>> walk = Walk({"drift": 0.5})
+        >>> walk.step(3)
+        >>> walk.tick, walk.stats()
+        (3, {'place': 1.5})
+    """
+
+    seed: int | None
+
+    is_abstract: ClassVar[bool] = True
+    _promises: ClassVar[Mapping[str, Any]] = {"palette": _PALETTE, "topology": Topology.AGENTS}
+    _names: ClassVar[Mapping[str, str]] = {}
+    _entry: ClassVar[ModelEntry]
+    _readers: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]] = ()
+    _actions: ClassVar[Mapping[str, ActionMethod]] = {}
+    _may_end: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **keywords: Unpack[ClassKeywords]) -> None:
+        """Read the class, and refuse one that is no model."""
+        super().__init_subclass__()
+        for name in keywords.keys() - ClassKeywords.__annotations__:
+            allowed = (GridKeywords if issubclass(cls, GridModel) else ClassKeywords).__annotations__
+            hint = near_miss(name, allowed)
+            raise refusal(
+                cls, f"its class line says {name}; allowed: {', '.join(allowed)}{f'; {hint}' if hint else ''}"
+            )
+        cls.is_abstract = keywords.pop("abstract", False)
+        cls._names = {key: str(keywords.pop(key)) for key in _NAMES if key in keywords}  # type: ignore[misc]
+        cls._promises = {**cls._promises, **keywords}
+        cls._may_end = cls.has_ended is not Model.has_ended
+        if cls.step is not Model.step and not hasattr(cls.step, "counts"):
+            cls.step = _counted(cls.step)  # type: ignore[method-assign, assignment]
+        if not cls.is_abstract and vars(cls).keys() - _OF_AN_EMPTY_BODY:
+            cls.entry()
+
+    @classmethod
+    def entry(cls) -> ModelEntry:
+        """Return the entry of the class: id, parameters, statistics, actions and metadata, as declared."""
+        found = vars(cls).get("_entry")
+        if isinstance(found, ModelEntry):
+            return found
+        if cls.is_abstract:
+            raise refusal(cls, "it is abstract, made to be inherited from, and has no entry")
+        declared = declared_by(cls, (GridModel, Model, StateDefaults))
+        stats = {name: each.stat(name, position) for position, (name, each) in enumerate(declared.stats.items())}
+        cls._readers = tuple((stats[name].label, each.reader(name)) for name, each in declared.stats.items())
+        cls._actions = declared.actions
+        cls._may_end = cls.has_ended is not Model.has_ended
+        cls._entry = ModelEntry(
+            id=cls._names.get("id", model_id(cls.__name__)),
+            name=cls._names.get("name", shown_name(model_id(cls.__name__))),
+            description=cls._names.get("description", first_paragraph(cls)),
+            params=tuple(each.param(name) for name, each in declared.params.items()),
+            stats=tuple(stats.values()),
+            actions=tuple(each.action(name) for name, each in declared.actions.items()),
+            metadata=ModelMetadata(backend=Backend.CPU, **cls._promises),
+            factory=cls,
+            source_module=cls.__module__,
+            batches=_offer_of(cls),
+        )
+        return cls._entry
+
+    def __init__(self, params: Mapping[str, object] | None = None, seed: int | None = None) -> None:
+        entry = type(self).entry()
+        self.seed = seed
+        self.tick = 0
+        vars(self).update(entry.values(params))
+        self._prepare()
+        self.setup()
+
+    def _prepare(self) -> None:
+        """Make what a kind of model has before `setup`."""
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """A generator of numpy's for this run, `hw.generator` of its seed; made at its first use."""
+        return generator(self.seed)
+
+    def setup(self) -> None:
+        """Make the start. Parameters, `seed` and `rng` are there."""
+
+    def step_once(self) -> None:
+        """Do one step, from `tick` to `tick` + 1; `tick` rises behind it."""
+        raise NotImplementedError
+
+    def step(self, n: int = 1) -> None:
+        """Do `n` steps, 0 or more; fewer where the model ends."""
+        once = self.step_once
+        if self._may_end:
+            for _ in range(n):
+                if self.has_ended():
+                    break
+                once()
+                self.tick += 1
+        else:
+            for _ in range(n):
+                once()
+                self.tick += 1
+
+    def has_ended(self) -> bool:
+        """Return whether the model has come to its end at the tick reached; the run ends there then."""
+        return False
+
+    def stats(self) -> dict[str, float]:
+        """Return the value of each statistic at the tick reached, by its column."""
+        return {label: read(self) for label, read in self._readers}
+
+    def act(self, action_id: str) -> bool:
+        """Do the action; False when the model refuses or does not know it."""
+        found = self._actions.get(action_id)
+        return found is not None and found.do(self) is not False
+
+    def set_param(self, id: str, value: ParamValue) -> bool:
+        """Give a live parameter a value from the next step on; False for one that is read at the build.
+
+        Raises:
+            ParamError: There is no such parameter, or `value` is not allowed for it.
+        """
+        param = self.entry().schema().param(id)
+        canonical = param.coerce(value)
+        if param.apply is not Apply.LIVE:
+            return False
+        setattr(self, id, canonical)
+        return True
+
+
+def _counted(step: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+    """Return the `step` of a model such that it counts, and ends where the model does."""
+
+    @functools.wraps(step)
+    def counted(self: Model, n: int = 1) -> None:
+        strides = [1] * n if self._may_end else [n]
+        for stride in strides:
+            if self._may_end and self.has_ended():
+                break
+            end = self.tick + stride
+            step(self, stride)
+            self.tick = end
+
+    counted.counts = True  # type: ignore[attr-defined]
+    return counted
+
+
+def _offer_of(cls: type[Model]) -> BatchOffer | None:
+    build = getattr(cls, "build_many", None)
+    if build is None:
+        return None
+    for name in ("build_many", "batch_rows"):
+        if hasattr(cls, name) and not inspect.ismethod(getattr(cls, name)):
+            raise refusal(cls, f"{name} is no class method; put @classmethod over it")
+    if cls._may_end:
+        raise refusal(cls, "it has both has_ended and build_many; a model that may end by itself is stepped alone")
+    return BatchOffer(build=build, rows=getattr(cls, "batch_rows", _all_rows))
+
+
+def _all_rows(params: Mapping[str, ParamValue]) -> int:
+    return 64
+
+
+def _side(position: int, side: int) -> Parameter[int]:
+    return Parameter(lambda id, label: grid_params(side, side)[position])
+
+
+class GridKeywords(ClassKeywords, total=False):
+    """Keywords of the class line of a `GridModel`."""
+
+    width: int
+    height: int
+
+
+class GridModel(Model, abstract=True, topology=Topology.GRID):
+    """A model whose cells lie on a grid of `grid_width` x `grid_height`, its first two parameters.
+
+    Keywords of the class line besides those of `Model`: `width` and `height`, the defaults of these two, 64 each.
+
+    Attributes:
+        cells: State of each cell, ``(height, width)``, zeros before `setup`: an index into the palette, or true and
+            false for 1 and 0. Change it in place, or assign another one.
+        population: Cells of the grid, unless `setup` says otherwise.
+    """
+
+    cells: NDArray[Any]
+    grid_width = _side(0, 64)
+    grid_height = _side(1, 64)
+
+    def __init_subclass__(cls, **keywords: Unpack[GridKeywords]) -> None:
+        """Read the class as `Model` does, with its own size of a grid."""
+        if "width" in keywords:
+            cls.grid_width = _side(0, keywords.pop("width"))
+        if "height" in keywords:
+            cls.grid_height = _side(1, keywords.pop("height"))
+        super().__init_subclass__(**cast("ClassKeywords", keywords))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the grid, the shape of `cells`."""
+        return self.grid_height, self.grid_width
+
+    @property
+    def grid(self) -> NDArray[np.uint8] | None:
+        """What the page draws: a copy of `cells`, uint8 ``(height, width)``."""
+        return self.cells.astype(np.uint8)
+
+    def _prepare(self) -> None:
+        self.cells = np.zeros(self.shape, np.uint8)
+        self.population = self.cells.size
+
+
+_OF_AN_EMPTY_BODY = {"__module__", "__doc__", "_promises", "_names", "is_abstract", "_may_end"}
+"""What a class has whose body is empty. One that is sent to another process as a whole is empty at first, and gets its
+members afterwards: it is checked where it is used."""

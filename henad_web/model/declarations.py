@@ -1,0 +1,354 @@
+"""What a model declares in the body of its class: parameters, statistics and actions, each where it is used.
+
+A parameter is declared as `params` has it, without the id and the label, which follow from the attribute's name; with
+them the same calls make the `Param` of an entry that is put together by hand. Owns the declarations alone: `definition`
+reads them off a class.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, Generic, Self, TypeVar, cast, overload
+
+from henad_web.model import params
+from henad_web.model.params import Apply, Format, Param
+from henad_web.model.schema import Action, Rgb, Rgba, Stat
+
+__all__ = [
+    "ActionMethod",
+    "Parameter",
+    "Statistic",
+    "action",
+    "boolean",
+    "choice",
+    "f32",
+    "f64",
+    "i64",
+    "shown_name",
+    "stat",
+    "text",
+    "u32",
+]
+
+V = TypeVar("V")
+W = TypeVar("W")
+
+_COLORS: tuple[Rgb, ...] = (
+    (0x00, 0xE6, 0x76),
+    (0xF4, 0x43, 0x36),
+    (0x42, 0xA5, 0xF5),
+    (0xFF, 0xB3, 0x00),
+    (0xAB, 0x47, 0xBC),
+    (0x26, 0xC6, 0xDA),
+    (0xFF, 0x70, 0x43),
+    (0x9C, 0xCC, 0x65),
+)
+"""Colours of statistics that name none, by position."""
+
+
+def shown_name(name: str) -> str:
+    """Return the attribute `name` as people read it: ``grid_width`` is ``Grid width``."""
+    words = name.strip("_").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+class Parameter(Generic[V]):
+    """A parameter in the body of a class; of an instance, its value.
+
+    Args:
+        make: Returns the parameter with an id and a label.
+    """
+
+    def __init__(self, make: Callable[[str, str], Param]) -> None:
+        self._make = make
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Keep the attribute's name, for messages."""
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> V: ...
+    def __get__(self, instance: object, owner: type) -> Self | V:
+        """Return the declaration, of the class; an instance holds the value itself."""
+        if instance is None:
+            return self
+        raise AttributeError(f"the parameter '{self._name}' has no value yet: a model has its values once it is built")
+
+    def param(self, id: str) -> Param:
+        """Return the parameter under its `id`.
+
+        Raises:
+            ModelDefinitionError: Its bounds, its default or its options cannot be used.
+        """
+        return self._make(id, shown_name(id))
+
+
+class Statistic(Generic[V]):
+    """A statistic in the body of a class; of an instance, its value at the tick reached.
+
+    Args:
+        read: Returns the value from the model; None where the model assigns it to the attribute.
+        label: Its column, the attribute's name when None.
+        color: Red, green and blue, or with opacity, each 0 to 255; chosen by position when None.
+    """
+
+    def __init__(
+        self, read: Callable[[Any], V] | None = None, label: str | None = None, color: Rgb | Rgba | None = None
+    ) -> None:
+        self.read = read
+        self._label, self._color = label, color
+        self._name = ""
+        self.__doc__ = read.__doc__ if read is not None else None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Keep the attribute's name, for messages."""
+        self._name = name
+
+    def __call__(self, read: Callable[[Any], W]) -> Statistic[W]:
+        """Return this statistic, read by the method `read`: ``@hw.stat(label="Infected")``."""
+        return Statistic(read, self._label, self._color)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> V: ...
+    def __get__(self, instance: object, owner: type) -> Self | V:
+        """Return the declaration, of the class, or the value, of an instance."""
+        if instance is None:
+            return self
+        if self.read is None:
+            name = self._name
+            raise AttributeError(
+                f"the statistic '{name}' has no value: assign self.{name} in setup, or make it a method"
+            )
+        return self.read(instance)
+
+    def stat(self, name: str, position: int) -> Stat:
+        """Return what a schema holds of it, declared as `name` in the `position`, from 0."""
+        color = self._color or _COLORS[position % len(_COLORS)]
+        return Stat(self._label or name, color if len(color) == 4 else (*color, 0xFF))
+
+    def reader(self, name: str) -> Callable[[Any], object]:
+        """Return the function that gives the value from a model, declared as `name`."""
+        return self.read or attrgetter(name)
+
+
+@overload
+def stat(read: Callable[[Any], V], /) -> Statistic[V]: ...
+@overload
+def stat(*, label: str | None = None, color: Rgb | Rgba | None = None) -> Statistic[float]: ...
+def stat(
+    read: Callable[[Any], Any] | None = None, /, *, label: str | None = None, color: Rgb | Rgba | None = None
+) -> Statistic[Any]:
+    """Declare a statistic of a model: ``@hw.stat`` over a method that returns a number, which is then read as a value.
+
+    Without a method, ``infected = hw.stat()``, it is an attribute that the model assigns in `setup` and as it steps.
+
+    Args:
+        read: The method.
+        label: Name of its column, that of the method or attribute when None.
+        color: Red, green and blue, or with opacity, each 0 to 255; one of eight by position when None.
+    """
+    return Statistic(read, label, color)
+
+
+class ActionMethod:
+    """An action in the body of a class; of an instance, the method that does it.
+
+    Args:
+        do: Does it; False refuses it, anything else is done.
+        label: Name shown to people, made from the method's name when None.
+    """
+
+    def __init__(self, do: Callable[[Any], object], label: str | None = None) -> None:
+        self.do = do
+        self._label = label
+        self.__doc__ = do.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Callable[[], object]: ...
+    def __get__(self, instance: object, owner: type) -> Self | Callable[[], object]:
+        """Return the declaration, of the class, or the bound method, of an instance."""
+        return self if instance is None else cast("Callable[[], object]", self.do.__get__(instance, owner))
+
+    def action(self, id: str) -> Action:
+        """Return what a schema holds of it under its `id`."""
+        return Action(id, self._label or shown_name(id))
+
+
+@overload
+def action(do: Callable[[Any], object], /) -> ActionMethod: ...
+@overload
+def action(*, label: str | None = None) -> Callable[[Callable[[Any], object]], ActionMethod]: ...
+def action(
+    do: Callable[[Any], object] | None = None, /, *, label: str | None = None
+) -> ActionMethod | Callable[[Callable[[Any], object]], ActionMethod]:
+    """Declare an action of a model: ``@hw.action`` over a method without arguments, whose name is the action's id.
+
+    Args:
+        do: The method. When it returns False, the model refuses the action; it is noted in the run's row.
+        label: Name shown to people, made from the method's name when None.
+    """
+    return ActionMethod(do, label) if do is not None else lambda method: ActionMethod(method, label)
+
+
+def _declared(
+    make: Callable[..., Param], arguments: tuple[Any, ...], options: dict[str, Any], *, is_text: bool = False
+) -> Param | Parameter[Any]:
+    """Return the parameter that `make` makes where an id is given, its declaration in a class without one."""
+    has_id_first = bool(arguments) and isinstance(arguments[0], str)
+    if is_text and len(arguments) == 1 and "default" not in options:
+        has_id_first = False  # the only text is the default
+    if "id" in options or has_id_first or (len(arguments) > 1 and isinstance(arguments[1], str)):
+        return make(*arguments, **options)
+    label = options.pop("label", None)
+    options.setdefault("apply", Apply.RELOAD)
+    inspect.signature(make).bind("", "", *arguments, **options)  # wrong arguments are told at their line
+    return Parameter(lambda id, shown: make(id, shown if label is None else label, *arguments, **options))
+
+
+@overload
+def f32(
+    id: str,
+    label: str,
+    default: float,
+    min: float,
+    max: float,
+    *,
+    step: float | None = None,
+    apply: Apply = Apply.LIVE,
+    format: Format = Format.PLAIN,
+) -> Param: ...
+@overload
+def f32(
+    default: float,
+    min: float,
+    max: float,
+    *,
+    label: str | None = None,
+    step: float | None = None,
+    apply: Apply = Apply.RELOAD,
+    format: Format = Format.PLAIN,
+) -> Parameter[float]: ...
+def f32(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a single-precision parameter between `min` and `max`, both included.
+
+    In the body of a class, ``rate = hw.f32(0.3, min=0, max=1)``, its id is the attribute's name; with an id and a label
+    it is that of an entry.
+
+    Raises:
+        ModelDefinitionError: A number is none, the bounds are not finite or reversed, or `default` lies outside them;
+            in a class when the class is made.
+    """
+    return _declared(params.f32, arguments, options)
+
+
+@overload
+def f64(
+    id: str,
+    label: str,
+    default: float,
+    min: float,
+    max: float,
+    *,
+    step: float | None = None,
+    apply: Apply = Apply.LIVE,
+    format: Format = Format.PLAIN,
+) -> Param: ...
+@overload
+def f64(
+    default: float,
+    min: float,
+    max: float,
+    *,
+    label: str | None = None,
+    step: float | None = None,
+    apply: Apply = Apply.RELOAD,
+    format: Format = Format.PLAIN,
+) -> Parameter[float]: ...
+def f64(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a double-precision parameter between `min` and `max`, both included, as `f32` does.
+
+    Raises:
+        ModelDefinitionError: As `f32`.
+    """
+    return _declared(params.f64, arguments, options)
+
+
+@overload
+def u32(id: str, label: str, default: int, min: int, max: int, *, apply: Apply = Apply.LIVE) -> Param: ...
+@overload
+def u32(
+    default: int, min: int, max: int, *, label: str | None = None, apply: Apply = Apply.RELOAD
+) -> Parameter[int]: ...
+def u32(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a whole-number parameter between `min` and `max`, both included and within 0 to 2^32 - 1, as `f32` does.
+
+    Raises:
+        ModelDefinitionError: A number is not whole, the bounds are reversed or do not fit, or `default` lies outside.
+    """
+    return _declared(params.u32, arguments, options)
+
+
+@overload
+def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply = Apply.LIVE) -> Param: ...
+@overload
+def i64(
+    default: int, min: int, max: int, *, label: str | None = None, apply: Apply = Apply.RELOAD
+) -> Parameter[int]: ...
+def i64(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a whole-number parameter between `min` and `max`, both included, within -2^63 to 2^63 - 1, as `f32` does.
+
+    Raises:
+        ModelDefinitionError: As `u32`.
+    """
+    return _declared(params.i64, arguments, options)
+
+
+@overload
+def boolean(id: str, label: str, default: bool, *, apply: Apply = Apply.LIVE) -> Param: ...
+@overload
+def boolean(default: bool, *, label: str | None = None, apply: Apply = Apply.RELOAD) -> Parameter[bool]: ...
+def boolean(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a true-or-false parameter, as `f32` does.
+
+    Raises:
+        ModelDefinitionError: `default` is neither.
+    """
+    return _declared(params.boolean, arguments, options)
+
+
+@overload
+def choice(id: str, label: str, options: Sequence[str], default: int = 0, *, apply: Apply = Apply.LIVE) -> Param: ...
+@overload
+def choice(
+    options: Sequence[str], default: int = 0, *, label: str | None = None, apply: Apply = Apply.RELOAD
+) -> Parameter[str]: ...
+def choice(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a parameter that is one of `options`, as `f32` does; `default` is the index of one.
+
+    Raises:
+        ModelDefinitionError: `options` is no sequence of texts; an option is empty, has blanks at an end, reads as an
+            unsigned integer (it would be mistaken for an index) or is given twice; or `default` is no index of one.
+    """
+    return _declared(params.choice, arguments, options)
+
+
+@overload
+def text(id: str, label: str, default: str, *, apply: Apply = Apply.LIVE) -> Param: ...
+@overload
+def text(default: str, *, label: str | None = None, apply: Apply = Apply.RELOAD) -> Parameter[str]: ...
+def text(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
+    """Declare a parameter that is a text of one line, such as a rule, a name or a path, as `f32` does.
+
+    Raises:
+        ModelDefinitionError: `default` is not 1 to 200 characters without control characters and blanks at its ends.
+    """
+    return _declared(params.text, arguments, options, is_text=True)
