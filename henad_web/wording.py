@@ -98,6 +98,8 @@ def progress_text(progress: SweepProgress) -> str:
     parts = [runs_text(done, progress.runs_total, kept=progress.runs_skipped, failed=failed)]
     if progress.fraction is not None:
         parts.append(f"{'summary' if progress.is_planned else 'planning'} {int(progress.fraction * 100)} %")
+    elif not progress.is_planned:
+        parts.append("trying the model")
     if progress.remaining is not None:
         parts.append(f"about {_whole_text(progress.remaining)} left")
     return " · ".join(parts)

@@ -17,7 +17,7 @@ from henad_web.errors import StateValueError
 from henad_web.explore.outcomes import RunOutcome, StopReason
 from henad_web.model.faults import Blame, Phase
 from henad_web.run.course import Course, Leg
-from henad_web.run.cursor import RunCursor, RunEnd, check_tick, refusal_text, run_outcome
+from henad_web.run.cursor import RunCursor, RunEnd, check_sizes, check_tick, refusal_text, run_outcome
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -104,6 +104,17 @@ class BatchCursor:
             state = self._together.state
             return None if state is None else state.grid_of(0)
         return None if self._alone is None or self._alone.state is None else self._alone.state.grid
+
+    def check_sizes(self) -> None:
+        """Build the first of the runs alone: where its sizes are such that a run fails on them, all are done alone."""
+        together = self._together
+        if together is None:
+            return
+        request = together.requests[0]
+        with self._blame(Phase.BUILDING) as blame:
+            check_sizes(self._entry.build(request.config.params, request.run.seed))
+        if blame.error is not None:
+            self._part(together)
 
     def build(self) -> None:
         """Build the runs; a fault becomes the outcome of a later `advance`."""

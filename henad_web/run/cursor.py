@@ -34,6 +34,7 @@ __all__ = [
     "RunEnd",
     "RunStage",
     "build_state",
+    "check_sizes",
     "check_tick",
     "refusal_text",
     "rows_together",
@@ -206,7 +207,8 @@ class _Attempt:
             return None
         if not self._is_started:
             self._is_started = True
-            _check_start(state)
+            check_tick(state, 0)
+            check_sizes(state)
             if (reason := self._take(state, self._course.start)) is not None:
                 return reason
         while leg := self._course.leg(self.tick, budget if stride is None else min(budget, stride)):
@@ -260,8 +262,8 @@ def refusal_text(action_id: str, tick: int) -> str:
     return f"model refused action '{action_id}' at tick {tick}"
 
 
-def _check_start(state: ModelState) -> None:
-    check_tick(state, 0)
+def check_sizes(state: ModelState) -> None:
+    """Make sure that the sizes of `state`, just built, are counts; raises `StateValueError` where one is none."""
     checked_count("heap_bytes", state.heap_bytes)
     jobs = state.parallel_jobs
     if jobs is not None:

@@ -206,6 +206,7 @@ class InProcessLane:
         self._batch_size = BatchSize(batch_rows, slice_target_s)
         self._taken: list[RunRequest] = []
         self._room = 0
+        self._sound_config_id: int | None = None
         self._cursor: BatchCursor | None = None
         self._is_built = False
         self._slice = SliceSize(slice_target_s)
@@ -255,6 +256,13 @@ class InProcessLane:
         started = self._clock()
         if self._is_built:
             return [*reports, *self._advance(cursor, time_left_s, started)]
+        config_id = self._taken[0].run.config_id
+        if len(cursor.run_ids) > 1 and config_id != self._sound_config_id:
+            self._sound_config_id = config_id  # sizes follow from the parameters: one run of a config tells
+            cursor.check_sizes()
+            if len(cursor.run_ids) == 1:
+                self._sound_config_id = None
+            return [*reports, *self._advanced(cursor)]
         cursor.build()
         self._is_built, self._slice = True, SliceSize(self._slice_target_s)
         self._batch_size.took(self._clock() - started)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
+from henad_web.explore.spec import RunOrder
 from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
 from henad_web.run.layout import choose_layout, is_work_decisive, replicates_that_fit
 from henad_web.run.probe import Probe
@@ -91,7 +92,14 @@ def make_probe(
     """
     may_step = entry.metadata.backend == "cpu" and plan.spec.run.timeout_s is None
     is_timed = may_step and is_work_decisive(options.concurrency, resources, pending, options.lane_kind)
-    return Probe(entry, plan, timer=clock if is_timed else None, takes_interrupts=takes_interrupts)
+    most = min(_replicates_in_a_row(entry, plan, options), -(-pending // max(1, plan.config_count)))
+    return Probe(
+        entry,
+        plan,
+        timer=clock if is_timed else None,
+        batch_of=lambda heap_bytes: replicates_that_fit(_memory(options, resources), heap_bytes, 1, max(1, most)),
+        takes_interrupts=takes_interrupts,
+    )
 
 
 def make_outline(
@@ -138,10 +146,10 @@ def _layout(
     pending: int,
 ) -> ExecutionLayout:
     """Return the layout, with as many replicates in a lane as fit: no lane is to wait for another's batch."""
-    metadata, budget = entry.metadata, options.memory_budget
+    metadata = entry.metadata
     layout = choose_layout(
         options.concurrency,
-        replace(resources, memory_budget=budget, gpu_memory_budget=options.gpu_memory_budget),
+        replace(resources, memory_budget=options.memory_budget, gpu_memory_budget=options.gpu_memory_budget),
         metadata.backend,
         probe,
         pending,
@@ -149,12 +157,34 @@ def _layout(
         releases_lock=metadata.releases_lock,
         kind=options.lane_kind,
     )
-    lanes = layout.cpu_lanes
-    if not options.batches or entry.batches is None or not lanes:
+    lanes, most = layout.cpu_lanes, _replicates_in_a_row(entry, plan, options)
+    if not lanes or probe.widest_batch == 1:
         return layout
-    memory = resources.free_memory if budget is None else budget
-    most = max(1, min(plan.replicates, -(-pending // lanes)))
-    return replace(layout, batch_rows=replicates_that_fit(memory, probe.heap_bytes, lanes, most))
+    if most == 1 < plan.replicates and options.batches and _is_parted(plan):
+        return replace(layout, why=f"{layout.why}; no replicates together in the order {RunOrder.BREADTH}")
+    most = max(1, min(most, probe.widest_batch, -(-pending // lanes)))
+    fitting = replicates_that_fit(_memory(options, resources), probe.heap_bytes, lanes, most)
+    return replace(layout, batch_rows=fitting)
+
+
+def _replicates_in_a_row(entry: ModelEntry, plan: Plan, options: SweepRunOptions) -> int:
+    """Return the most runs of one config that come one after another and may be stepped together, 1 for none.
+
+    In the order `breadth` those in between would have to wait for them, in memory, and the first replicates of all
+    configs, for which that order is asked, would come later: 7 times for batches of 64 of a small epidemic.
+    """
+    if not options.batches or entry.batches is None or _is_parted(plan):
+        return 1
+    return -(-plan.replicates // (options.shard or WHOLE).count)
+
+
+def _is_parted(plan: Plan) -> bool:
+    """Return whether the replicates of a config do not come one after another."""
+    return plan.spec.run.order is RunOrder.BREADTH and plan.config_count > 1
+
+
+def _memory(options: SweepRunOptions, resources: MachineResources) -> int | None:
+    return resources.free_memory if options.memory_budget is None else options.memory_budget
 
 
 def _long_series(rows: int) -> tuple[LongSeries, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Config, Plan
     from henad_web.model.entry import ModelEntry
-    from henad_web.model.state import ModelState
+    from henad_web.model.state import BatchState, ModelState
     from henad_web.run.control import Clock
     from henad_web.run.outline import SweepOutline
 
@@ -46,7 +46,10 @@ TIMED_S = 3 * NATIVE_SLICE_TARGET_S
 """Seconds for which a built config is stepped where its time is asked for, in slices as of a run."""
 
 COMPILED_S = 2.0
-"""Seconds up to which a first step is taken for one that compiles: a second step is then timed, too."""
+"""Seconds up to which a first step is taken for one that compiles: a second step is then timed, too.
+
+After a longer one nothing more is stepped, of no other config either: a run that long is worth a lane of its own.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,7 @@ class ProbeReport:
         is_sound: Whether all it said of itself is what a run takes.
         run_s: Seconds a run is guessed to take, None where none was timed.
         batch_rows: Replicates of the config that are worth stepping together, 1 for none.
+        widest_batch: The most that any config tried wants of them.
     """
 
     config: Config
@@ -79,11 +83,13 @@ class ProbeReport:
     is_sound: bool = True
     run_s: float | None = None
     batch_rows: int = 1
+    widest_batch: int = 1
 
     def sized_for(self, other: ProbeReport) -> ProbeReport:
         """Return this report with the size of `other` where that one takes more memory, host and device together."""
+        widest = max(self.widest_batch, other.widest_batch)
         if other.heap_bytes + other.demand_bytes <= self.heap_bytes + self.demand_bytes:
-            return self
+            return replace(self, widest_batch=widest)
         return replace(
             self,
             heap_bytes=other.heap_bytes,
@@ -91,6 +97,7 @@ class ProbeReport:
             parallel_jobs=other.parallel_jobs,
             demand_bytes=other.demand_bytes,
             batch_rows=other.batch_rows,
+            widest_batch=widest,
         )
 
 
@@ -101,13 +108,22 @@ class Probe:
         entry: The model.
         plan: What is to be run.
         timer: Monotonic clock, seconds, to guess how long a run takes; None leaves what was built unstepped.
+        batch_of: Tells from the bytes of one how many replicates the layout lets be stepped together, where a run is
+            timed: it is timed as part of such a batch.
         takes_interrupts: Whether an interrupt is the model's fault too, as `Blame` has it.
     """
 
     def __init__(
-        self, entry: ModelEntry, plan: Plan, *, timer: Clock | None = None, takes_interrupts: bool = False
+        self,
+        entry: ModelEntry,
+        plan: Plan,
+        *,
+        timer: Clock | None = None,
+        batch_of: Callable[[int], int] = lambda heap_bytes: 1,
+        takes_interrupts: bool = False,
     ) -> None:
         self._entry, self._plan, self._timer, self._takes_interrupts = entry, plan, timer, takes_interrupts
+        self._batch_of, self._is_slow = batch_of, False
         self._report: ProbeReport | None = None
         self._timing: Iterator[None] = iter(())
         self._run_times: list[float] = []
@@ -192,13 +208,45 @@ class Probe:
             )
         if blame.fault is not None:
             return blame.fault
-        if timer is not None:
-            self._timing = self._time(state, timer, build_s)
         rows = rows_together(self._entry, config.params, takes_interrupts=takes_interrupts)
-        return replace(report, batch_rows=rows)
+        if timer is not None and not self._is_slow:
+            together = min(self._batch_of(heap_bytes), int(rows if build_s <= 0.0 else min(rows, TIMED_S / build_s)))
+            self._timing = self._time(config, state, timer, build_s, together)
+        return replace(report, batch_rows=rows, widest_batch=rows)
 
-    def _time(self, state: ModelState, timer: Clock, build_s: float) -> Iterator[None]:
-        """Guess the time of a run from stepping and sampling `state`, a slice a turn; a fault ends it."""
+    def _time(
+        self, config: Config, state: ModelState, timer: Clock, build_s: float, together: int
+    ) -> Generator[None, None, None]:
+        """Guess the time of a run: of its share in a batch of `together` where that many are built in time, else alone.
+
+        Args:
+            config: Which config.
+            state: One of it, built.
+            timer: The clock.
+            build_s: Seconds its build took.
+            together: Replicates of a batch; one that fails is done one by one, and timed so.
+        """
+        if together > 1:
+            first = config.config_id * self._plan.replicates
+            seeds = [self._plan.run(run_id).seed for run_id in range(first, first + together)]
+            started = timer()
+            with Blame(Phase.BUILDING, self._entry.source_file, takes_interrupts=self._takes_interrupts) as blame:
+                rows = self._entry.build_many(config.params, seeds)
+            built_s = timer() - started
+            yield
+            if blame.error is None:
+                stepped_s, is_failed = yield from self._stepped(rows, timer)
+                if not is_failed:
+                    self._run_times.append((built_s + stepped_s) / together)
+                    return
+        stepped_s, is_failed = yield from self._stepped(state, timer)
+        (self._times_to_faults if is_failed else self._run_times).append(build_s + stepped_s)
+
+    def _stepped(self, state: ModelState | BatchState, timer: Clock) -> Generator[None, None, tuple[float, bool]]:
+        """Step and sample `state`, a slice a turn; return the seconds all its ticks take by that, and False.
+
+        At a fault return the seconds to it, and True.
+        """
         total, every = self._plan.total_ticks, self._plan.spec.measure.stats_every
         readings = [(0, 0.0)]
         tick, elapsed = readings[-1]
@@ -214,10 +262,10 @@ class Probe:
                     elapsed = timer() - started
                     readings.append((tick, elapsed))
             if blame.error is not None:
-                self._times_to_faults.append(build_s + timer() - started)
-                return
+                return timer() - started, True
+            self._is_slow = self._is_slow or elapsed >= COMPILED_S
             yield
-        self._run_times.append(build_s + elapsed + (total - tick) * _pace(readings))
+        return elapsed + (total - tick) * _pace(readings), False
 
 
 def _pace(readings: list[tuple[int, float]]) -> float:

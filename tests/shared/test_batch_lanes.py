@@ -63,6 +63,8 @@ def test_a_lane_takes_replicates_of_one_config_and_tells_of_each() -> None:
     assert taken(lane, study.requests[:6]) == [0, 1, 2, 3, 4, 5]
     assert lane.poll() == [RunStarted(request.run) for request in study.requests[:6]], "before their build"
     assert lane.view() is None
+    assert lane.poll() == [BatchAdvanced((0, 1, 2, 3, 4, 5), 0, 0.0)], "one is built for its sizes"
+    assert lane.view() is None
     assert lane.poll() == [BatchAdvanced((0, 1, 2, 3, 4, 5), 0, 0.0)]
     assert not lane.submit(study.requests[6]), "no run joins a batch under way"
     view = lane.view()

@@ -111,6 +111,8 @@ def test_counts_of_runs_name_what_there_is() -> None:
 
 def test_progress_tells_only_what_is_known() -> None:
     assert progress_text(progress(12)) == "12 of 60 runs"
+    assert progress_text(progress(0, is_planned=False)) == "0 of 60 runs · trying the model"
+    assert progress_text(progress(0, is_planned=False, fraction=0.25)) == "0 of 60 runs · planning 25 %"
     assert progress_text(progress(12, runs_failed=1, remaining=16.2)) == "12 of 60 runs · 1 failed · about 16s left"
     assert progress_text(progress(12, runs_skipped=30, remaining=187.0)) == (
         "12 of 60 runs · 30 kept · about 3m 07s left"
