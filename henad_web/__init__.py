@@ -68,6 +68,7 @@ from henad_web.model.base import GridModel, Model
 from henad_web.model.declarations import action, boolean, choice, f32, f64, i64, stat, text, u32
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
+from henad_web.model.functions import from_function
 from henad_web.model.grid import grid_params
 from henad_web.model.odd import describe_model
 from henad_web.model.params import Apply, Format, Param, ParamValue
@@ -193,6 +194,7 @@ __all__ = [
     "f32",
     "f64",
     "freeze",
+    "from_function",
     "generator",
     "grid_params",
     "i64",

@@ -169,7 +169,7 @@ def _miss(name: str, known: tuple[str, ...] | list[str]) -> str | None:
     return f"did you mean '{close[0]}'?" if close else None
 
 
-def first_paragraph(cls: type) -> str:
-    """Return the first paragraph of the class's own docstring on one line, its name in words without one."""
-    paragraph = inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0]
-    return " ".join(paragraph.split()) or model_id(cls.__name__).replace("_", " ")
+def first_paragraph(documented: object) -> str:
+    """Return the first paragraph of a class's or function's own docstring on one line, empty without one."""
+    paragraph = inspect.cleandoc(documented.__doc__ or "").split("\n\n")[0]
+    return " ".join(paragraph.split())

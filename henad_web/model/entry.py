@@ -29,6 +29,7 @@ __all__ = [
     "ModelSet",
     "ModelsGiven",
     "Topology",
+    "call_problem",
     "checked_entry",
     "entry_of",
 ]
@@ -145,7 +146,7 @@ class ModelEntry:
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ModelDefinitionError(f"model '{self.id}' declares the {what} '{twice}' twice")
-        wrong = _not_a_factory(self.factory)
+        wrong = call_problem(self.factory)
         if wrong is not None:
             raise ModelDefinitionError(
                 f"model '{self.id}': the factory {wrong}; it is called as factory(params, seed) and returns the state"
@@ -248,10 +249,10 @@ class ModelEntry:
         return {param.id: value for param, value in zip(schema.params, values, strict=True)}
 
 
-def _not_a_factory(factory: object) -> str | None:
+def call_problem(factory: object) -> str | None:
     """Return why `factory` cannot be called with parameters and a seed, None when it can or nobody can tell."""
     if not callable(factory):
-        return f"is {factory!r}, which cannot be called"
+        return f"is {whole_text(factory)}, which cannot be called"
     try:
         signature = inspect.signature(factory)
     except (ValueError, TypeError):  # some of those written in C say nothing of themselves

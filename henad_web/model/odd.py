@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from henad_web.errors import counted
-from henad_web.model.entry import ModelEntry, Topology
+from henad_web.model.entry import EntryGiven, ModelEntry, Topology, checked_entry
 from henad_web.model.params import Apply, Param
 
 __all__ = ["describe_model"]
@@ -33,7 +33,7 @@ _CONCEPTS = (
 )
 
 
-def describe_model(entry: ModelEntry) -> str:
+def describe_model(entry: EntryGiven) -> str:
     r"""Return a description of `entry` by the ODD protocol, in Markdown, as a skeleton for its author to complete.
 
     What the entry declares is filled in; what only the author knows is a line that begins with "To write". Nothing of
@@ -45,7 +45,7 @@ def describe_model(entry: ModelEntry) -> str:
         >>> print(text.partition("\n")[0])
         # SIR Epidemic: description by the ODD protocol
     """
-    return "\n\n".join(_parts(entry)) + "\n"
+    return "\n\n".join(_parts(checked_entry(entry))) + "\n"
 
 
 def _parts(entry: ModelEntry) -> Iterator[str]:

@@ -85,6 +85,32 @@ def test_a_class_of_the_program_itself_is_swept_by_other_processes(tmp_path: Pat
     assert (done.stdout, done.stderr) == ("True 12\n", "")
 
 
+FUNCTION = """
+import random
+import henad_web as hw
+
+def make():
+    def walk(params, seed):
+        place, draws = 0.0, hw.py_random(seed)
+        while place < 3.0:
+            yield [place]
+            place += draws.random() * params["drift"]
+
+    return hw.from_function(walk, params={{"drift": hw.f64(0.25, min=0, max=1)}}, stats=["place"], id="walk_of_mine")
+
+{where}
+"""
+
+
+@pytest.mark.parametrize("where", ["Walk = make()", "Walk = make()\nmake = None"])
+def test_a_function_of_the_program_itself_is_swept_by_other_processes(tmp_path: Path, where: str) -> None:
+    spec = PROGRAM[PROGRAM.index("SPEC") :].replace('[[action]]\nid = "home"\ntick = 4\n', "")
+    program = tmp_path / "program.py"
+    program.write_text((FUNCTION + spec).format(where=where))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("True 12\n", "")
+
+
 @pytest.mark.parametrize("model", [ForestFire, Walk])
 def test_an_entry_of_a_class_is_pickled_by_name(model: type[hw.Model]) -> None:
     pickled = pickle.dumps(model.entry())
