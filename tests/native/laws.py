@@ -39,6 +39,7 @@ ORDER = (
     "handle",
     "calls",
     "result_set",
+    "testing",
     "__main__",
 )
 """Each part of henad_web may import only itself and those before it."""

@@ -146,7 +146,7 @@ def test_a_class_is_a_model_and_its_base_is_none(tmp_path: Path, capsys: Capture
     assert "model class One: it has no step;" in refusal(str(tmp_path / "wrong.py"), capsys)
 
 
-def test_a_set_goes_before_the_entries_in_it_and_several_are_listed(tmp_path: Path, capsys: Captured) -> None:
+def test_a_set_goes_before_the_entries_in_it_and_several_entries_are_one(tmp_path: Path, capsys: Captured) -> None:
     both = 'ONE, TWO = entry("one"), entry("two")\n'
     assert ids(str(write(tmp_path / "a.py", f"{both}ALL = hw.ModelSet([ONE, TWO])\nSAME = ALL")), capsys) == [
         "one",
@@ -154,9 +154,23 @@ def test_a_set_goes_before_the_entries_in_it_and_several_are_listed(tmp_path: Pa
     ]
     file = write(tmp_path / "b.py", both)
     assert ids(str(file), capsys) == ["one", "two"]
+    assert main(["models", "two", "--models", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("two (two)")
+
+
+@pytest.mark.parametrize(
+    ("models", "names"),
+    [
+        ('ONE = hw.ModelSet([entry("one")])\nTWO = hw.ModelSet([entry("one")])\n', ["ONE", "TWO"]),
+        ('ONE, TWO = entry("one"), entry("one")\n', ["ONE", "TWO"]),
+        ('ONE = entry("one")\nTWO = hw.ModelSet([entry("two")])\n', ["ONE", "TWO"]),
+    ],
+)
+def test_what_cannot_be_one_set_is_listed(models: str, names: list[str], tmp_path: Path, capsys: Captured) -> None:
+    file = write(tmp_path / "c.py", models)
     assert main(["models", "--models", str(file)]) == 0
     named = [line for line in capsys.readouterr().out.splitlines() if line.startswith("--models")]
-    assert named == [f"--models {file}:ONE", f"--models {file}:TWO"]
+    assert named == [f"--models {file}:{name}" for name in names]
     assert main(["models", "one", "--models", str(file)]) == 2
     assert f"'{file}' holds several: ONE, TWO; choose one with {file}:ONE" in capsys.readouterr().err
 

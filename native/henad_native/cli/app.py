@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from henad_native.cli import STOPPED_LINE
+from henad_native.cli.checking import check_command
 from henad_native.cli.choices import BadOption
 from henad_native.cli.consoles import ExitCode
 from henad_native.cli.importing import import_command
@@ -40,6 +41,7 @@ app.command("plan")(plan_command)
 app.command("resume")(resume_command)
 app.command("merge")(merge_command)
 app.command("models")(models_command)
+app.command("check")(check_command)
 app.command("describe")(describe_command)
 app.command("verify")(verify_command)
 app.command("import")(import_command)

@@ -154,7 +154,7 @@ def _file_of(module: ModuleType | None) -> Path | None:
 
 
 def _only_one(module: ModuleType, name: str, attribute: str) -> hw.ModelSet | hw.ModelEntry:
-    """Return the model set or entry that `module` holds; an entry that is in a set there goes with it."""
+    """Return the model set or entry that `module` holds: entries of unequal ids are a set, or go with one of theirs."""
     held = {key: known for key, value in vars(module).items() if (known := _known(module, value)) is not None}
     within = [entry for value in held.values() if isinstance(value, hw.ModelSet) for entry in value.values()]
     chosen = [value for value in held.values() if not any(value is entry for entry in within)]
@@ -167,6 +167,9 @@ def _only_one(module: ModuleType, name: str, attribute: str) -> hw.ModelSet | hw
         raise BadOption(
             "--models", f"'{name}' holds no ModelSet, no ModelEntry and no hw.Model; :NAME may be a function, too"
         )
+    entries = {value.id: value for value in chosen if isinstance(value, hw.ModelEntry)}
+    if all(entries.get(getattr(value, "id", "")) is value for value in chosen):
+        return hw.ModelSet(entries.values())
     if any(value is not chosen[0] for value in chosen):
         raise _SeveralError(name, {key: value for key, value in held.items() if any(value is one for one in chosen)})
     return chosen[0]
