@@ -27,6 +27,7 @@ from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind, RunOrder, SeedScheme
 from henad_web.explore.spec_form import keys_of
 from tests.native.laws import NATIVE, ORDER, PAGE, PORTABLE, ROOT, functions_of, sources, tree_of
+from tests.shared.test_generators import EXACT, MEASURED, PYTHON
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -109,6 +110,14 @@ def test_every_call_on_streams_is_explained() -> None:
     drawn = [name for name in vars(randomness.DesignRng) if not name.startswith("_")]
     shown = {name for name in (*randomness.__all__, *drawn) if re.search(rf"`[^`\n]*\b{name}\b|\.{name}\(", text)}
     assert {*randomness.__all__, *drawn} - shown == set()
+
+
+def test_the_draws_that_are_said_to_be_equal_everywhere_are_those_that_are_measured() -> None:
+    text = (ROOT / "docs" / "randomness.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[2:4] for line in text.splitlines() if line.startswith(("| `hw.generator`", "| `hw.py_"))]
+    said = [set(re.findall(r"`(\w+)`", cell)) for row in rows for cell in row]
+    measured = [{name.split(" ")[0] for name in table} for table in (EXACT, MEASURED, PYTHON, {})]
+    assert said == measured
 
 
 def test_every_command_is_in_the_changelog() -> None:
