@@ -27,7 +27,7 @@ from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
 from henad_web.sweep import Sweep, SweepSetup
-from henad_web.targets import Runner, Target, check_served, current, needed, opened_output
+from henad_web.targets import Runner, Target, check_served, current, needed, opened_output, surroundings_of
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -389,7 +389,7 @@ def new_setup(
     check_served(target, entry, options)
     plan = _planned(entry, spec)
     store, kept = opened_output(target, output, options), _reused(plan, options, target)
-    return SweepSetup.of(entry, plan, store, options, target.surroundings(), kept=kept)
+    return SweepSetup.of(entry, plan, store, options, surroundings_of(target, options), kept=kept)
 
 
 def resumed_setup(
@@ -414,7 +414,7 @@ def resumed_setup(
     check_served(target, entry, options)
     store = open_results(options)
     found = resumption_of(entry, store, options, spec)
-    return SweepSetup.of(entry, found.plan, store, found.options, target.surroundings(), kept=found.kept)
+    return SweepSetup.of(entry, found.plan, store, found.options, surroundings_of(target, options), kept=found.kept)
 
 
 def _planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:

@@ -8,6 +8,8 @@ A target is the seam between the shared package and a platform. It fills in:
 - `make_runner`: whoever calls `Sweep.pump`.
 - `directories`: folders of results; None where there are no files, as in a page.
 - `blocking`: a sweep inside one call; None where a call must not block, as in a page.
+- `over_executor`: what a sweep borrows where an executor's workers step its runs; None where there are none, as in a
+  page.
 
 What needs a part that a target lacks is refused by `needed`, and nowhere else.
 """
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from henad_web.errors import NeedsNativeError
+from henad_web.errors import NeedsNativeError, UsageError
 from henad_web.model.entry import Backend
 from henad_web.output.first_manifest import Author
 from henad_web.output.manifest import RuntimeRecord
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from henad_web.handle import SweepProgress, SweepRun
     from henad_web.model.entry import ModelEntry
     from henad_web.output.record import SweepRecord
-    from henad_web.run.options import SweepRunOptions
+    from henad_web.run.options import Executor, SweepRunOptions
 
 __all__ = [
     "BROWSER_SERIES_BUDGET",
@@ -53,6 +55,7 @@ __all__ = [
     "current",
     "needed",
     "opened_output",
+    "surroundings_of",
 ]
 
 BROWSER_SERIES_BUDGET = 64 << 20
@@ -149,6 +152,10 @@ class Target(Protocol):
     def blocking(self) -> Blocking | None:
         """Sweeps inside one call, None where a call must not block."""
 
+    @property
+    def over_executor(self) -> Callable[[Surroundings, Executor], Surroundings] | None:
+        """Surroundings with an executor's lanes instead of this platform's, None where there are no executors."""
+
     def surroundings(self) -> Surroundings:
         """Return what a sweep borrows."""
 
@@ -169,6 +176,7 @@ class PumpedTarget:
     backends = frozenset({Backend.CPU})
     directories = None
     blocking = None
+    over_executor = None
 
     def __init__(
         self,
@@ -223,12 +231,25 @@ def check_served(target: Target, entry: ModelEntry, options: SweepRunOptions) ->
 
     Raises:
         NeedsNativeError: `entry` steps on a backend that is not there, or `options` name a shard and there is nowhere
-            to merge it.
+            to merge it, or an executor and there is none.
+        UsageError: `options` have an executor and `entry` does not step on the CPU.
     """
     backend = entry.metadata.backend
     needed(backend in target.backends, f"a {backend.upper()} sweep")
     if options.shard is not None:
         needed(target.directories, f"shard {options.shard} of a sweep")
+    if options.executor is not None:
+        needed(target.over_executor, "an executor")
+        if backend is not Backend.CPU:
+            raise UsageError(f"'{entry.id}' is a {backend.upper()} model; an executor's workers step CPU models")
+
+
+def surroundings_of(target: Target, options: SweepRunOptions) -> Surroundings:
+    """Return what `target` lends a sweep with `options`, which it serves."""
+    around = target.surroundings()
+    if options.executor is None:
+        return around
+    return needed(target.over_executor, "an executor")(around, options.executor)
 
 
 def opened_output(target: Target, output: OutputPlace, options: SweepRunOptions) -> FileStore:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from henad_web.explore.outcomes import RunOutcome, RunStatus, Series, StopReason
+from henad_web.run.lanes import LaneNotice
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bundle",
+    "BundleLost",
     "EndedRun",
     "EntryRefused",
     "GAUGE_BYTES",
@@ -175,6 +177,13 @@ class WorkerDied:
 
 
 @dataclass(frozen=True, slots=True)
+class BundleLost:
+    """The runs that the worker has are lost on the way, and it takes others; `cause` says how."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerNotStarted:
     """The system has no room for one more worker; `cause` says so in its words."""
 
@@ -182,7 +191,16 @@ class WorkerNotStarted:
 
 
 WorkerMessage = (
-    WorkerReady | EntryRefused | OutcomesSent | RunsReturned | RunShown | Obeyed | WorkerDied | WorkerNotStarted
+    WorkerReady
+    | EntryRefused
+    | OutcomesSent
+    | RunsReturned
+    | RunShown
+    | Obeyed
+    | WorkerDied
+    | BundleLost
+    | WorkerNotStarted
+    | LaneNotice
 )
 
 Hear = Callable[[WorkerMessage], None]

@@ -72,11 +72,12 @@ def parse_concurrency(value: object) -> Concurrency:
 
 
 class LaneKind(StrEnum):
-    """Where a lane steps its run: inside the caller, in a process of its own, or on a thread of its own."""
+    """Where a lane steps its run: inside the caller, in a process or on a thread of its own, or over an executor."""
 
     IN_CALLER = "in_caller"
     PROCESS = "process"
     THREAD = "thread"
+    EXECUTOR = "executor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,7 @@ class MachineResources:
             automatically where no budget is given.
         can_spawn: Whether lanes can run beside the calling thread.
         steps_threads_at_once: Whether threads step Python at the same time, as without an interpreter lock.
+        workers_text: What the workers are, in words; None for cores.
     """
 
     workers: int
@@ -99,6 +101,7 @@ class MachineResources:
     free_memory: int | None = None
     can_spawn: bool = True
     steps_threads_at_once: bool = False
+    workers_text: str | None = None
 
 
 class ProbeFacts(Protocol):
@@ -186,7 +189,8 @@ def choose_layout(
     goes ahead whatever the budget. Automatic lanes are one a worker, each with at least `WORK_PER_LANE_S` to do
     where a run was timed and a process has to be spawned for it; a model with threads of its own instead gets one
     thread for every `JOBS_PER_THREAD` jobs of a step, and the workers are split into lanes of that width. One lane is
-    in the caller unless another kind was asked for; several are threads where these step at once, else processes.
+    in the caller unless another kind was asked for; several are threads where these step at once, else processes. Over
+    an executor a lane is whatever one of its workers does at a time, on one thread.
 
     Args:
         concurrency: What was asked.
@@ -201,14 +205,14 @@ def choose_layout(
     if backend == "gpu":
         tracks = max(1, min(_tracks(concurrency, resources, probe), runs))
         return ExecutionLayout(cpu_lanes=0, threads_per_lane=0, gpu_tracks=tracks)
-    workers = resources.workers
+    workers, inner_threads = resources.workers, inner_threads and kind is not LaneKind.EXECUTOR
     alone = ExecutionLayout(cpu_lanes=1, threads_per_lane=workers if inner_threads else 1)
     if not resources.can_spawn or kind is LaneKind.IN_CALLER:
         reason = "as asked" if resources.can_spawn else "no other can be started here"
         return replace(alone, why=_kept_from(concurrency, reason))
     chosen = kind or (LaneKind.THREAD if releases_lock or resources.steps_threads_at_once else LaneKind.PROCESS)
     threads = _threads_a_lane(concurrency, workers, probe) if inner_threads else 1
-    lanes, why = _lanes(concurrency, resources, probe, runs, threads=threads, is_spawned=chosen is LaneKind.PROCESS)
+    lanes, why = _lanes(concurrency, resources, probe, runs, threads=threads, kind=chosen)
     if lanes <= 1:
         return replace(alone, kind=kind or LaneKind.IN_CALLER, why=why)
     return ExecutionLayout(cpu_lanes=lanes, threads_per_lane=threads, kind=chosen, why=why)
@@ -238,7 +242,7 @@ def _lanes(
     runs: int,
     *,
     threads: int,
-    is_spawned: bool,
+    kind: LaneKind,
 ) -> _Bound:
     """Return how many lanes there should be, 0 and 1 both meaning one, and why: the lowest bound, the first of equals.
 
@@ -248,10 +252,10 @@ def _lanes(
         probe: The probed run.
         runs: Runs there are to do.
         threads: Threads of each lane.
-        is_spawned: Whether a lane is a process, which takes time and memory of its own.
+        kind: Kind of the lanes.
     """
     if concurrency == "auto":
-        bounds = _automatic_bounds(resources, probe, runs, threads, is_spawned=is_spawned)
+        bounds = _automatic_bounds(resources, probe, runs, threads, kind)
     else:
         there_are = f"there {'is' if runs == 1 else 'are'} {counted(runs, 'run')}"
         bounds = [(concurrency, "as asked"), (runs, _kept_from(concurrency, there_are))]
@@ -267,12 +271,13 @@ _Bound = tuple[int, str]
 
 
 def _automatic_bounds(
-    resources: MachineResources, probe: ProbeFacts, runs: int, threads: int, *, is_spawned: bool
+    resources: MachineResources, probe: ProbeFacts, runs: int, threads: int, kind: LaneKind
 ) -> list[_Bound]:
     """Return what bounds automatic lanes beside a budget: cores, runs, free memory, and work worth a process."""
     workers, heap, free = resources.workers, probe.heap_bytes, resources.free_memory
+    is_spawned = kind is LaneKind.PROCESS  # which takes time and memory of its own
     work = counted(runs, "run") if probe.run_s is None else f"{counted(runs, 'run')} of {about_text(probe.run_s)} each"
-    spread = f"{work} on {counted(workers, 'core')}"
+    spread = f"{work} on {resources.workers_text or counted(workers, 'core')}"
     bounds = [(min(workers // threads, runs), spread if threads == 1 else f"{spread}, {threads} for a step")]
     if is_spawned and probe.run_s is not None:
         whole_s = runs * probe.run_s

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from henad_web.errors import UsageError
 from henad_web.explore.shards import Shard
@@ -22,7 +22,7 @@ from henad_web.run.layout import Concurrency, LaneKind, parse_concurrency
 if TYPE_CHECKING:
     from henad_web.explore.spec_file import SpecSource
 
-__all__ = ["OnFull", "SweepRunOptions", "given_options", "given_spec"]
+__all__ = ["Executor", "OnFull", "SweepRunOptions", "given_options", "given_spec"]
 
 
 class OnFull(StrEnum):
@@ -35,14 +35,25 @@ class OnFull(StrEnum):
     FAIL = "fail"
 
 
+class Executor(Protocol):
+    """What a sweep uses of a `concurrent.futures.Executor`, and of others with the same interface."""
+
+    def submit(self, fn: Callable[..., bytes], /, *args: object) -> object:
+        """Return a future, as `concurrent.futures.Future`, of ``fn(*args)`` on one of its workers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRunOptions:
     """Settings of one `SweepRun`. None of them changes a result.
 
     Attributes:
-        concurrency: Runs kept going at once, ``"auto"`` to let the target decide.
+        concurrency: Runs kept going at once, ``"auto"`` to let the target decide. Over an executor, the spans that it
+            has at once; ``"auto"`` is one a worker, as far as the executor tells how many it has.
         lanes: Where lanes step their runs: ``"process"``, ``"thread"``, ``"in_caller"`` (one lane, inside the sweep's
             own thread), or ``"auto"``. In processes of their own, a crash or a run that never returns costs a row.
+        executor: Whose workers step the runs: any `concurrent.futures.Executor`, or what has its `submit`, such as
+            Dask's ``client.get_executor()``. The sweep gives it work and never shuts it down. None for lanes on this
+            machine. Not together with `lanes`.
         batches: Whether replicates of a config may be stepped together where the model offers it.
         memory_budget: Host bytes for all live runs together, None for no limit.
         gpu_memory_budget: Device bytes for all live GPU runs together, None for the device's largest buffer.
@@ -60,12 +71,13 @@ class SweepRunOptions:
 
     Raises:
         ConcurrencyError: `concurrency` is neither ``"auto"`` nor a count of at least 1.
-        UsageError: A budget is negative or not a whole number, `on_full` or `lanes` is another word, or `batches`,
-            `shard`, `reuse` or `wake` of another type.
+        UsageError: A budget is negative or not a whole number, `on_full` or `lanes` is another word, `batches`,
+            `executor`, `shard`, `reuse` or `wake` of another type, or `lanes` are chosen beside an `executor`.
     """
 
     concurrency: Concurrency = "auto"
     lanes: LaneKind | str = "auto"
+    executor: Executor | None = None
     batches: bool = True
     memory_budget: int | None = None
     gpu_memory_budget: int | None = None
@@ -82,7 +94,8 @@ class SweepRunOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "concurrency", parse_concurrency(self.concurrency))
         _check_word("on_full", self.on_full, list(OnFull))
-        _check_word("lanes", self.lanes, ["auto", *LaneKind])
+        _check_word("lanes", self.lanes, ["auto", *(kind for kind in LaneKind if kind is not LaneKind.EXECUTOR)])
+        _check_executor(self.executor, self.lanes)
         object.__setattr__(self, "on_full", OnFull(self.on_full))
         if not isinstance(self.batches, bool):
             raise UsageError(f"batches is {whole_text(self.batches)}; allowed: True or False")
@@ -100,6 +113,8 @@ class SweepRunOptions:
     @property
     def lane_kind(self) -> LaneKind | None:
         """The kind of lanes that is asked for, None to have it chosen."""
+        if self.executor is not None:
+            return LaneKind.EXECUTOR
         return None if self.lanes == "auto" else LaneKind(self.lanes)
 
     @classmethod
@@ -151,6 +166,21 @@ def _asked_for(loaded: LoadedSpec) -> dict[str, Any]:
 def _check_word(name: str, word: object, words: Sequence[str]) -> None:
     if word not in words:
         raise UsageError(f"{name} is {word!r}; allowed: {', '.join(repr(str(word)) for word in words)}")
+
+
+def _check_executor(executor: object, lanes: str) -> None:
+    if executor is None:
+        return
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
+        raise UsageError(
+            f"executor is {whole_text(executor)}; allowed: a concurrent.futures.Executor, or what has its submit, or "
+            f"None"
+        )
+    if lanes != "auto":
+        raise UsageError(
+            f"lanes is {str(lanes)!r} beside an executor, on whose workers every run is stepped in a process of its "
+            f"own; leave one of them out"
+        )
 
 
 def _check_budget(name: str, budget: object) -> None:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 from henad_web.errors import HenadError, counted, describe
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
+from henad_web.model.faults import one_line
+from henad_web.run.bundles import Bundling, LostRuns, Pace
 from henad_web.run.control import IDLE, After
 from henad_web.run.cursor import rows_together
 from henad_web.run.lane_messages import (
     Bundle,
+    BundleLost,
     EntryRefused,
     Obeyed,
     OutcomesSent,
@@ -49,13 +52,7 @@ if TYPE_CHECKING:
     from henad_web.run.layout import ExecutionLayout
     from henad_web.run.requests import RunRequest
 
-__all__ = ["BUNDLE_S", "KILL_GRACE_S", "LOOK_S", "MAX_BUNDLE", "LanesLostError", "WorkerLanes", "batch_rows_of"]
-
-BUNDLE_S = 0.05
-"""Seconds of work in one bundle: to hand one over and hear of it takes 0.3 ms of the sweep's side, 20 us a run."""
-
-MAX_BUNDLE = 256
-"""Most runs in a bundle."""
+__all__ = ["KILL_GRACE_S", "LOOK_S", "LanesLostError", "LanesRefusedError", "WorkerLanes", "batch_rows_of"]
 
 LOOK_S = 0.1
 """Seconds between two looks at the ticks and limits of workers that do not report."""
@@ -83,11 +80,16 @@ class LanesLostError(HenadError):
         )
 
 
+class LanesRefusedError(HenadError):
+    """Lanes that cannot do what they were made for, where nothing else can; the message says why."""
+
+
 class _Lane:
     """One worker's share: the runs it has, in order, and what is known of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, bundling: Bundling) -> None:
         self.worker: Worker
+        self.pace = Pace(bundling)
         self.runs: dict[int, RunRequest] = {}
         self.is_told_at_start = False
         self.is_ready = self.is_asked_back = self.is_asked_to_show = False
@@ -97,7 +99,6 @@ class _Lane:
         self.at: int | None = None
         self.at_since_s = 0.0
         self.tick = 0
-        self.pace_s: float | None = None
 
     def at_runs(self) -> list[int]:
         """Return the runs that the worker is at, as its gauge shows: several where they are stepped together."""
@@ -118,22 +119,6 @@ class _Lane:
         unsent = held[: held.index(gauge.ended_id) + 1] if gauge.ended_id in self.runs else []
         return (unsent if gauge.is_sending else []) or self.at_runs() or unsent
 
-    def bundle(self, rows: int) -> int:
-        """Return the runs worth handing over together, where `rows` of them are stepped together."""
-        if self.pace_s is None:
-            return rows
-        return max(rows, min(MAX_BUNDLE, int(BUNDLE_S / self.pace_s)))
-
-    def room(self, rows: int) -> int:
-        """Return the runs it can take: one bundle waits while another is worked at, none until its pace is known."""
-        return self.bundle(rows) * (1 if self.pace_s is None else 2) - len(self.runs)
-
-    def learn(self, runs: tuple[EndedRun, ...]) -> None:
-        """Learn the pace from runs that ended: at once where they were slower, by halves where they were faster."""
-        spent_s = sum(run.build_ms + run.wall_ms for run in runs) / 1000.0
-        pace_s = max(spent_s / len(runs), BUNDLE_S / MAX_BUNDLE)
-        self.pace_s = max(pace_s, (BUNDLE_S if self.pace_s is None else self.pace_s) / 2.0)
-
 
 class WorkerLanes:
     """Several lanes that work elsewhere.
@@ -151,8 +136,9 @@ class WorkerLanes:
         clock: The monotonic clock that workers' gauges are read by, seconds.
         notify: Called once there is something to hear.
         close: Ends every worker; those that still step after the given seconds where they stand.
-        stand_in: Makes the lanes that step the runs where the workers cannot load the model.
+        stand_in: Makes the lanes that step the runs where the workers cannot load the model; None where none may.
         rows_of: Tells how many replicates like a run a worker steps together.
+        bundling: How many runs are handed over together.
     """
 
     def __init__(
@@ -164,8 +150,9 @@ class WorkerLanes:
         clock: Clock,
         notify: Callable[[], None],
         close: Callable[[float], None],
-        stand_in: Callable[[], Lanes],
+        stand_in: Callable[[], Lanes] | None,
         rows_of: Callable[[RunRequest], int] = lambda request: 1,
+        bundling: Bundling | None = None,
     ) -> None:
         self._start, self._measure, self._clock = start, measure, clock
         self._notify, self._close, self._make_stand_in = notify, close, stand_in
@@ -176,6 +163,7 @@ class WorkerLanes:
         self._room: int | None = None
         self._struck: dict[int, str] = {}
         self._alone: set[int] = set()
+        self._bundling, self._lost = bundling or Bundling(), LostRuns()
         self._obeys = LaneCommand.RESUME
         self._orders: deque[tuple[LaneCommand, set[_Lane]]] = deque()
         self._barren_deaths = 0
@@ -199,7 +187,7 @@ class WorkerLanes:
             if rows != self._rows:
                 self._rows, self._room = rows, None
         if self._room is None:  # counted once a poll: on many lanes the sum takes longer than all else
-            self._room = sum(max(lane.room(self._rows), 0) for lane in self._lanes)
+            self._room = sum(max(lane.pace.room(self._rows, len(lane.runs)), 0) for lane in self._lanes)
         if len(self._queue) >= self._room:
             return False
         self._queue.append(request)
@@ -268,7 +256,7 @@ class WorkerLanes:
             self._stand_in.close()
 
     def _started(self) -> _Lane:
-        lane = _Lane()
+        lane = _Lane(self._bundling)
         try:
             lane.worker = self._start(partial(self._hear, lane))
         except (OSError, RuntimeError) as error:  # no more files, processes or threads
@@ -299,6 +287,10 @@ class WorkerLanes:
                 self._no_longer_awaited(lane, command)
             case WorkerDied(cause):
                 yield from self._buried(lane, cause)
+            case BundleLost(cause):
+                yield from self._done_again(lane, cause)
+            case LaneNotice(text):
+                yield from self._told_of_death(text)
             case WorkerNotStarted(cause):
                 yield from self._done_without(lane, cause)
             case EntryRefused(reason) if self._stand_in is None:
@@ -316,7 +308,9 @@ class WorkerLanes:
             yield from self._stood_in(f"there is no room for another: {cause}")
 
     def _stood_in(self, reason: str) -> Iterator[LaneReport]:
-        """Have a lane in the caller do what the workers cannot."""
+        """Have a lane in the caller do what the workers cannot, where one may."""
+        if self._make_stand_in is None:
+            raise LanesRefusedError(reason)
         for lane in reversed(self._lanes):
             yield from self._taken_back(lane, tuple(reversed(lane.runs)))
         self._stand_in = self._make_stand_in()
@@ -326,10 +320,11 @@ class WorkerLanes:
         yield LaneNotice(f"there is one lane, in the caller: {reason}")
 
     def _ended(self, lane: _Lane, runs: tuple[EndedRun, ...]) -> Iterator[LaneReport]:
-        lane.learn(runs)
+        lane.pace.learn(runs)
         self._barren_deaths = 0
         for run in runs:
             request = lane.runs.pop(run.run_id, None)
+            self._lost.end(run.run_id)
             lane.told.discard(run.run_id)
             if request is not None:  # it is gone after an abort
                 yield RunEnded(run.outcome(request, self._measure))
@@ -367,6 +362,19 @@ class WorkerLanes:
         if self._obeys is not LaneCommand.ABORT and self._stand_in is None:
             self._lanes[self._lanes.index(lane)] = self._started()
 
+    def _done_again(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
+        """Deal with the runs of a bundle that was lost while its lane goes on."""
+        if not lane.runs:  # it was aborted
+            return
+        for run_id in self._lost.lose(lane.runs, cause, len(self._lanes)):
+            note = f"its worker was lost whenever it was at this run, at last while it was at nothing else: {cause}"
+            yield RunEnded(
+                self._without_course(lane.runs.pop(run_id), RunStatus.PANICKED, StopReason.FAULT, one_line(note))
+            )
+        if lane.runs:
+            yield from self._told_of_death(f"a worker was lost, and its runs are done again: {cause}")
+        yield from self._taken_back(lane, tuple(reversed(lane.runs)))
+
     def _told_of_death(self, text: str) -> Iterator[LaneReport]:
         """Tell people of the first lane that died."""
         if not self._is_death_told:
@@ -393,14 +401,13 @@ class WorkerLanes:
     def _hand_out(self) -> None:
         """Send bundles to the lanes that have one bundle or less, an even share where there is not enough for all."""
         rows = self._rows
-        hungry = [
-            lane
-            for lane in self._lanes
-            if lane.is_ready and lane.room(rows) > 0 and len(lane.runs) <= lane.bundle(rows)
-        ]
+        hungry = [lane for lane in self._lanes if lane.is_ready and lane.pace.is_due(rows, len(lane.runs))]
         hungry.sort(key=lambda lane: len(lane.runs))
         for waiting, lane in zip(range(len(hungry), 0, -1), hungry, strict=True):
-            share = min(lane.room(rows), -(-len(self._queue) // waiting))
+            share = min(lane.pace.room(rows, len(lane.runs)), -(-len(self._queue) // waiting))
+            if share > 0:
+                under_way = (run_id for other in self._lanes for run_id in other.runs)
+                share = self._lost.together(self._queue, share, under_way)
             if share <= 0:
                 return
             requests = tuple(self._queue.popleft() for _ in range(share))

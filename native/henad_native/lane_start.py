@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-__all__ = ["BOOTSTRAP", "LEFT_TO_THE_SWEEP", "die_with", "main"]
+__all__ = ["BOOTSTRAP", "LEFT_TO_THE_SWEEP", "die_with", "left_alone", "main"]
 
 BOOTSTRAP = "import sys; sys.path[:] = sys.argv[4:]; from henad_native.lane_start import main; main()"
 """Program of a lane's process. Its arguments: numbers of the pipe, of the gauge's memory, of the parent, the path."""
@@ -29,7 +29,7 @@ def main() -> None:
     pipe_number, memory_number, parent = map(int, sys.argv[1:4])
     die_with(parent)
     for name in LEFT_TO_THE_SWEEP:
-        signal.signal(getattr(signal, name), _left_alone)
+        signal.signal(getattr(signal, name), left_alone)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # they were held back since this process was made
     _prefer_for_memory()
     _postpone("henad_web")
@@ -53,7 +53,7 @@ def _prefer_for_memory() -> None:
         file.write("500")
 
 
-def _left_alone(number: int, frame: FrameType | None) -> None:
+def left_alone(number: int, frame: FrameType | None) -> None:
     """Do nothing: a handler, unlike a signal that is ignored, is not inherited by programs that a model starts."""
 
 

@@ -39,14 +39,14 @@ from henad_web.run.lane_messages import (
 from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from henad_web.explore.measure import MeasurePlan
     from henad_web.model.entry import ModelEntry
     from henad_web.run.lanes import LaneCommand, Lanes
     from henad_web.run.layout import ExecutionLayout
 
-__all__ = ["LaneProcess", "LaneProcesses", "process_lanes"]
+__all__ = ["LaneProcess", "LaneProcesses", "absolute_path", "process_lanes"]
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -103,11 +103,13 @@ class LaneProcess:
             self._process.kill()
         return True
 
-    def launch(self, setup: bytes, threads: str) -> None:
-        """Start the process; raises as `subprocess.Popen` does, where the system has no room for one more."""
+    def launch(self, setup: bytes, threads: str, path: Sequence[str]) -> None:
+        """Start the process, which looks for modules on `path`.
+
+        Raises as `subprocess.Popen` does, where the system has no room for one more.
+        """
         inherited = (self._other_end.fileno(), self._memory.fileno())
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        path = [os.path.abspath(place) for place in sys.path]
         numbers = [str(number) for number in (*inherited, os.getpid())]
         self._outbox.put(setup)
         try:
@@ -156,6 +158,11 @@ class LaneProcess:
         self._memory.close()
 
 
+def absolute_path() -> list[str]:
+    """Return where this process looks for modules, as another one can that works in another folder."""
+    return [os.path.abspath(place) for place in sys.path]
+
+
 def _shared_memory() -> IO[bytes]:
     """Return a file that a gauge fits in."""
     if hasattr(os, "memfd_create"):
@@ -182,10 +189,12 @@ class LaneProcesses:
     Args:
         setup: What each is told first.
         threads: Threads that each may use inside libraries.
+        path: Where each looks for modules, this process's path when None.
     """
 
-    def __init__(self, setup: LaneSetup, threads: int) -> None:
+    def __init__(self, setup: LaneSetup, threads: int, path: Sequence[str] | None = None) -> None:
         self._setup, self._threads = pickle.dumps(setup, pickle.HIGHEST_PROTOCOL), str(threads)
+        self._path = absolute_path() if path is None else path
         self._new: list[LaneProcess] = []
         self._living: set[LaneProcess] = set()
         self._is_woken, self._wakes = Pipe(duplex=False)
@@ -233,7 +242,7 @@ class LaneProcesses:
         while self._new:
             lane = self._new.pop(0)
             try:
-                lane.launch(self._setup, self._threads)
+                lane.launch(self._setup, self._threads, self._path)
             except Exception as error:  # whatever it is: a thread that ended here would leave the sweep waiting
                 lane.ended()
                 lane.hear(WorkerNotStarted(describe(error)))

@@ -29,6 +29,7 @@ from henad_web.output.store import DirectoryOutput, FileStore
 from henad_web.run.control import NATIVE_SLICE_TARGET_S, Clock
 from henad_web.run.lanes import InProcessLane, Lanes
 from henad_web.run.layout import ExecutionLayout, LaneKind
+from henad_web.run.options import Executor
 from henad_web.sweep import Surroundings, Sweep
 from henad_web.targets import Runner, runtime_here
 
@@ -76,6 +77,12 @@ class NativeDirectories:
         return False
 
 
+def _over_executor(around: Surroundings, executor: Executor) -> Surroundings:
+    from henad_native.executor_lanes import over_executor  # noqa: PLC0415 - as lanes in processes
+
+    return over_executor(around, executor)
+
+
 class NativeTarget:
     """CPython on a machine with threads and files.
 
@@ -89,6 +96,7 @@ class NativeTarget:
     name = "native"
     backends = frozenset(Backend)  # what cannot be stepped here is refused run by run
     directories = NativeDirectories()
+    over_executor = staticmethod(_over_executor)
 
     def __init__(
         self,

@@ -89,6 +89,10 @@ def break_pickle() -> None:
     pickle.dumps = None  # type: ignore[assignment]
 
 
+def fail() -> None:
+    raise LookupError("no such cell")
+
+
 FATES: tuple[Callable[[], None], ...] = (
     nothing,
     segfault,
@@ -102,6 +106,7 @@ FATES: tuple[Callable[[], None], ...] = (
     talk_nonsense,
     begin_to_talk,
     break_pickle,
+    fail,
 )
 
 

@@ -64,7 +64,7 @@ def test_an_order_waits_for_no_lane_that_does_not_read(monkeypatch: pytest.Monke
         process_lanes, "BOOTSTRAP", "import time; time.sleep(3600)  # instead of henad_native.lane_start"
     )
     lane = process_lanes.LaneProcess(print)
-    lane.launch(bytes(1 << 22), "1")  # more than any pipe holds
+    lane.launch(bytes(1 << 22), "1", [])  # more than any pipe holds
     lane.send(WorkerOrder.SHOW)
     assert lane.ended() == "cut off from the sweep"
     assert lane_threads() == []

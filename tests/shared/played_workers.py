@@ -5,9 +5,11 @@ from __future__ import annotations
 import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
+from henad_web.run.bundles import Bundling
 from henad_web.run.lane_messages import (
     GAUGE_BYTES,
     Bundle,
+    BundleLost,
     EndedRun,
     Gauge,
     Hear,
@@ -64,6 +66,8 @@ class Stage:
         rows: int = 1,
         closed: list[float] | None = None,
         room: int | None = None,
+        bundling: Bundling | None = None,
+        has_stand_in: bool = True,
     ) -> None:
         entry = entry_of(Toy)
         spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4, replicates=runs, timeout_s=timeout_s))
@@ -80,9 +84,13 @@ class Stage:
             clock=clock,
             notify=self._notify,
             close=self.closed.append,
-            stand_in=lambda: InProcessLane(entry, self.measure, slice_target_s=1.0, clock=clock),
+            stand_in=self._in_caller if has_stand_in else None,
             rows_of=lambda request: rows,
+            bundling=bundling,
         )
+
+    def _in_caller(self) -> InProcessLane:
+        return InProcessLane(entry_of(Toy), self.measure, slice_target_s=1.0, clock=self.clock)
 
     def _start(self, hear: Hear) -> PlayedWorker:
         if len(self.workers) == self.room:
@@ -142,6 +150,11 @@ class Stage:
         if run_id is not None:
             worker.gauge.begin(run_id, last_id)
         worker.hear(WorkerDied(cause))
+        return self.poll()
+
+    def lose(self, worker: PlayedWorker, cause: str = "gone") -> list[LaneReport]:
+        """Have the bundle of `worker` be lost."""
+        worker.hear(BundleLost(cause))
         return self.poll()
 
 

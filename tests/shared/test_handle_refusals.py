@@ -35,11 +35,19 @@ IN_MEMORY = "use MemoryOutput() and take the record's files"
 IN_PIECES = "use SweepRun.start and update, or `async for` its events"
 
 
+class Submits:
+    """As far as options can see, an executor."""
+
+    def submit(self, fn: Callable[..., bytes], /, *args: object) -> object:
+        raise AssertionError("nothing is submitted")
+
+
 @pytest.mark.parametrize(
     ("what", "instead", "call"),
     [
         ("a GPU sweep", ELSEWHERE, lambda host: host.start(entry_of(Toy, backend=Backend.GPU), toy_spec(1))),
         ("shard 0/2 of a sweep", ELSEWHERE, lambda host: host.start(TOY, toy_spec(1), shard=hw.Shard(0, 2))),
+        ("an executor", ELSEWHERE, lambda host: host.start(TOY, toy_spec(1), executor=Submits())),
         ("the reuse of a folder", ELSEWHERE, lambda host: host.start(TOY, toy_spec(1), reuse="old")),
         ("writing to a directory", IN_MEMORY, lambda host: host.start(TOY, toy_spec(1), FOLDER)),
         (

@@ -408,8 +408,46 @@ def test_a_shard_of_no_whole_numbers_is_refused_in_words(number: Any) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"shard": "0/2"}, {"shard": 5}, {"reuse": 5}, {"reuse": b"x"}, {"wake": 5}, {"memory_budget": -(10**5000)}],
+    [
+        {"shard": "0/2"},
+        {"shard": 5},
+        {"reuse": 5},
+        {"reuse": b"x"},
+        {"wake": 5},
+        {"memory_budget": -(10**5000)},
+        {"executor": 5},
+        {"executor": MachineResources},
+        {"lanes": "executor"},
+    ],
 )
 def test_an_option_of_another_type_is_refused_where_it_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(hw.UsageError, match=rf"{next(iter(options))} is .*; allowed: "):
         hw.SweepRunOptions(**options)
+
+
+class Submits:
+    """As far as options can see, an executor."""
+
+    def submit(self, fn: object, /, *args: object) -> object:
+        raise AssertionError("nothing is submitted")
+
+
+def test_lanes_are_not_chosen_beside_an_executor() -> None:
+    assert hw.SweepRunOptions(executor=Submits()).lane_kind is LaneKind.EXECUTOR
+    for lanes in ("process", "thread", "in_caller"):
+        with pytest.raises(hw.UsageError, match=f"lanes is '{lanes}' beside an executor, .*; leave one of them out"):
+            hw.SweepRunOptions(executor=Submits(), lanes=lanes)
+
+
+def test_lanes_over_an_executor_are_its_workers_or_as_many_as_are_asked_for() -> None:
+    machine = MachineResources(workers=3, workers_text="3 workers of an executor", steps_threads_at_once=True)
+
+    def over(concurrency: Concurrency, runs: int = 20, **asked: Any) -> ExecutionLayout:
+        return plain(concurrency, Probe(run_s=0.001), runs, resources=machine, kind=LaneKind.EXECUTOR, **asked)
+
+    expected = ExecutionLayout(cpu_lanes=3, threads_per_lane=1, kind=LaneKind.EXECUTOR)
+    assert over("auto") == over("auto", inner_threads=True) == over(3) == expected
+    assert layout_text(over("auto")) == "3 executor lanes: 20 runs of about 1 ms each on 3 workers of an executor"
+    assert over(12).cpu_lanes == 12
+    assert over(12, inner_threads=True).threads_per_lane == 1
+    assert layout_text(over("auto", 1)) == "1 executor lane: 1 run of about 1 ms each on 3 workers of an executor"

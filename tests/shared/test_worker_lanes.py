@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from henad_web.explore.outcomes import RunStatus, StopReason
+from henad_web.run.bundles import BUNDLE_S, MAX_BUNDLE
 from henad_web.run.control import IDLE, After
 from henad_web.run.lane_messages import (
     EndedRun,
@@ -28,7 +29,7 @@ from henad_web.run.lanes import (
     RunStarted,
     RunView,
 )
-from henad_web.run.worker_lanes import BUNDLE_S, KILL_GRACE_S, LOOK_S, MAX_BUNDLE, LanesLostError
+from henad_web.run.worker_lanes import KILL_GRACE_S, LOOK_S, LanesLostError
 from tests.shared.hosts import ManualClock
 from tests.shared.played_workers import PlayedWorker, Stage, ended
 

@@ -18,7 +18,7 @@ from henad_web.errors import near_miss
 from henad_web.model.entry import entry_of
 from henad_web.model.faults import Blame, Phase, fault_of
 
-__all__ = ["load_entry", "load_models", "models_by_name"]
+__all__ = ["load_entry", "load_models", "models_by_name", "module_of", "told_error"]
 
 
 def load_models(name: str | None) -> hw.ModelSet:
@@ -39,7 +39,7 @@ def load_models(name: str | None) -> hw.ModelSet:
         where, attribute = name, ""
     found, known = cast("object", None), None
     with Blame(Phase.BUILDING, None) as blame:  # as in a run, whatever a model raises is its fault
-        module = _module_of(where)
+        module = module_of(where)
         found = getattr(module, attribute) if attribute in vars(module) else _only_one(module, name, attribute)
         if callable(found) and not isinstance(found, type | hw.ModelEntry):
             found = found()
@@ -47,7 +47,7 @@ def load_models(name: str | None) -> hw.ModelSet:
     if isinstance(blame.error, BadOption):
         raise blame.error
     if blame.error is not None:
-        raise BadOption("--models", f"cannot load '{name}': {_told(blame.error, where)}") from blame.error
+        raise BadOption("--models", f"cannot load '{name}': {told_error(blame.error, where)}") from blame.error
     if known is None:
         kind = "class" if isinstance(found, type) else type(found).__name__
         raise BadOption("--models", f"'{name}' is a {kind}; a ModelSet, a ModelEntry or a hw.Model is needed")
@@ -97,24 +97,29 @@ class _SeveralError(BadOption):
         super().__init__("--models", f"'{name}' holds several: {', '.join(held)}; choose one with {name}:{one}")
 
 
-def _module_of(where: str) -> ModuleType:
+def module_of(where: str, *, option: str = "--models") -> ModuleType:
+    """Return the module that `where` names, the path of a file or a name; whatever it raises is raised on.
+
+    Raises:
+        BadOption: There is no such file, or it is none of Python; at `option`.
+    """
     is_path = where.endswith(".py") or ".py:" in where or "/" in where or os.sep in where
     if is_path:
-        return _module_at(Path(os.path.abspath(where)))
+        return _module_at(Path(os.path.abspath(where)), option)
     with _searched_first(Path.cwd()):
         return importlib.import_module(where)
 
 
-def _module_at(path: Path) -> ModuleType:
+def _module_at(path: Path, option: str) -> ModuleType:
     """Return the module of the file at `path`, which may be part of a package."""
     if path.is_dir():
         path = path / "__init__.py"
     if not path.is_file():
         there = [other.name for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
         hint = near_miss(path.name, there)
-        raise BadOption("--models", f"there is no file {path}{f'; {hint}' if hint else ''}")
+        raise BadOption(option, f"there is no file {path}{f'; {hint}' if hint else ''}")
     if path.suffix != ".py":
-        raise BadOption("--models", f"{path} is not a .py file; name the file in which the model is defined")
+        raise BadOption(option, f"{path} is not a .py file; name the file in which it is defined")
     folder = path.parent
     names = [] if path.name == "__init__.py" else [path.stem]
     while (folder / "__init__.py").is_file():
@@ -126,16 +131,16 @@ def _module_at(path: Path) -> ModuleType:
             module = importlib.import_module(name)
             if _file_of(module) == path:
                 return module
-        return _module_beside(path, name)
+        return _module_beside(path, name, option)
 
 
-def _module_beside(path: Path, name: str) -> ModuleType:
+def _module_beside(path: Path, name: str, option: str) -> ModuleType:
     """Return the module of the file at `path`, whose `name` is another module's here."""
     name = f"{name}_at_{path}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
-            raise BadOption("--models", f"{path} is no Python file")
+            raise BadOption(option, f"{path} is no Python file")
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         try:
@@ -183,7 +188,8 @@ def _known(module: ModuleType, value: object) -> hw.ModelSet | hw.ModelEntry | N
     return value if isinstance(value, hw.ModelSet | hw.ModelEntry) else None
 
 
-def _told(error: BaseException, where: str) -> str:
+def told_error(error: BaseException, where: str) -> str:
+    """Return `error`, which loading what is at `where` raised, and its place, in words."""
     if isinstance(error, ModuleNotFoundError) and error.name is not None and where.startswith(error.name):
         return f"{error}; a file is named with its path, such as {where.replace('.', '/')}.py"
     fault = fault_of(Phase.BUILDING, error, _innermost_own(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from henad_native.cli.choices import (
     given_options,
 )
 from henad_native.cli.consoles import ExitCode, message_console, print_line, result_console
+from henad_native.cli.executors import ExecutorName, made_executor
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.running import exit_code, report, swept, told_when_stopped
 from henad_native.cli.texts import merged_line
@@ -90,6 +92,7 @@ def resume_command(
     force: Force = False,
     on_full: OnFullDisk = hw.OnFull.WAIT,
     batches: Batches = True,
+    executor: ExecutorName = None,
     quiet: Quiet = False,
 ) -> None:
     """Run the runs that the results in DIR lack, so that it becomes what an uninterrupted sweep leaves.
@@ -108,14 +111,9 @@ def resume_command(
         entry = known.lookup(read_manifest(store).model.id)
         if store.holds(RUNS) and not store.holds(SERIES):
             print_line(message_console(), f"{path}: {MISSING_SERIES}")
-        options = hw.SweepRunOptions(batches=batches, **given)
-        record = swept(
-            entry,
-            lambda progress, target: hw.resume_sweep(
-                entry, directory, options=options, progress=progress, target=target
-            ),
-            quiet=quiet,
-        )
+        with made_executor(executor, lanes) as lent:
+            options = hw.SweepRunOptions(batches=batches, executor=lent, **given)
+            record = swept(entry, partial(hw.resume_sweep, entry, directory, options=options), quiet=quiet)
         report(record, models, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Annotated, Self, TextIO, cast
@@ -34,6 +35,7 @@ from henad_native.cli.choices import (
 )
 from henad_native.cli.consoles import ExitCode, message_console, print_line, result_console
 from henad_native.cli.display import Display, choose_display
+from henad_native.cli.executors import ExecutorName, made_executor
 from henad_native.cli.model_sets import load_models
 from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line
@@ -44,7 +46,7 @@ from henad_web.output.record import SweepReport, non_finite_line
 from henad_web.wording import henad_command
 
 if TYPE_CHECKING:
-    from henad_web.targets import Target
+    pass
 
 __all__ = [
     "Narrator",
@@ -82,9 +84,6 @@ class Narrator:
                 self.display.tell(failure_line(outcome))
 
 
-News = hw.SweepEvent | hw.SweepProgress
-
-
 def run_command(
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file (TOML or JSON).")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="An empty or new folder for the results.")],
@@ -102,6 +101,7 @@ def run_command(
     force: Force = False,
     on_full: OnFullDisk = hw.OnFull.WAIT,
     batches: Batches = True,
+    executor: ExecutorName = None,
     quiet: Quiet = False,
 ) -> None:
     """Run every run of SPEC and write runs.csv, series.csv, summary.csv and manifest.json into DIR."""
@@ -112,16 +112,12 @@ def run_command(
     with told_when_stopped(out, models):
         known = load_models(models)
         loaded = hw.load_spec(spec, models=known)
-        options = hw.SweepRunOptions.from_loaded(loaded, batches=batches, **given)
         entry, output = known.lookup(loaded.spec.model), hw.DirectoryOutput(str(out), overwrite=overwrite)
         try:
-            record = swept(
-                entry,
-                lambda progress, target: hw.run_spec(
-                    entry, loaded, output=output, options=options, progress=progress, resume=resume, target=target
-                ),
-                quiet=quiet,
-            )
+            with made_executor(executor, lanes) as lent:
+                options = hw.SweepRunOptions.from_loaded(loaded, batches=batches, executor=lent, **given)
+                sweep = partial(hw.run_spec, entry, loaded, output=output, options=options, resume=resume)
+                record = swept(entry, sweep, quiet=quiet)
         except hw.PlanError as error:
             raise hw.PlanError(loaded.locate(error.problems)) from error
         report(record, models, quiet=quiet)
@@ -142,10 +138,8 @@ def exit_code(report: SweepReport) -> ExitCode:
     return ExitCode.FINE if report.counts.ok == report.counts.rows else ExitCode.RUNS_NOT_OK
 
 
-def swept(
-    entry: hw.ModelEntry, sweep: Callable[[Callable[[News], None], Target], hw.SweepRecord], *, quiet: bool
-) -> hw.SweepRecord:
-    """Return the record of `sweep`, which is given a listener and a target, with its news shown; also when stopped."""
+def swept(entry: hw.ModelEntry, sweep: Callable[..., hw.SweepRecord], *, quiet: bool) -> hw.SweepRecord:
+    """Return the record of `sweep`, which is given `progress` and `target`, with its news shown; also when stopped."""
     display = choose_display(message_console(), quiet=quiet)
 
     def show_outline(outline: hw.SweepOutline) -> None:
@@ -156,7 +150,7 @@ def swept(
     narrator = Narrator(display=display, on_planned=show_outline)
     try:
         with _ends_as_sigint(), display:
-            return sweep(narrator, NativeTarget(hold=TerminalHold.of(sys.stdin, display)))
+            return sweep(progress=narrator, target=NativeTarget(hold=TerminalHold.of(sys.stdin, display)))
     except hw.SweepInterruptedError as interrupted:
         return cast(hw.SweepRecord, interrupted.record)
 
