@@ -75,6 +75,7 @@ from henad_web.model.params import Apply, Format, Param, ParamValue
 from henad_web.model.schema import Action, ModelSchema, Stat
 from henad_web.model.state import ModelState
 from henad_web.models import example_models
+from henad_web.models.installed import installed_models
 from henad_web.output.masking import masked
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.output.store import DirectoryOutput, MemoryOutput
@@ -199,6 +200,7 @@ __all__ = [
     "grid_params",
     "i64",
     "import_spec",
+    "installed_models",
     "load_spec",
     "masked",
     "merge",

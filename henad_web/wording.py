@@ -126,7 +126,8 @@ def henad_command(verb: str, path: str | None, *more: str, models: str | None = 
 def models_named(manifest: Manifest) -> str | None:
     """Return what ``--models`` must name for the model of `manifest`.
 
-    As the command line that wrote the folder named it, or ``FILE`` where a program wrote it; None for an example.
+    As the command line that wrote the folder named it, or ``FILE`` where a program wrote it; None for an example, and
+    for what `henad run` found without being told, which is a model of an installed package.
     """
     argv = manifest.argv
     if argv and _is_henad(argv[0]):
@@ -134,6 +135,8 @@ def models_named(manifest: Manifest) -> str | None:
             option, equals, value = word.partition("=")
             if option == "--models":
                 return value if equals else following
+        if argv[1:2] == ("run",):
+            return None
     is_own = any(isinstance(session.model_source, str) for session in manifest.sessions)
     return "FILE" if is_own or manifest.model.id not in example_models() else None
 

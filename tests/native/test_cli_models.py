@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import henad_web as hw
 from henad_native.cli import main
 
 MODEL = """
@@ -123,6 +124,9 @@ class One(Base):
 
     value = hw.stat()
 
+    def setup(self):
+        self.value = 0
+
     def step_once(self):
         self.value = self.tick
 """
@@ -144,6 +148,29 @@ def test_a_class_is_a_model_and_its_base_is_none(tmp_path: Path, capsys: Capture
     assert "model class Base: it is abstract" in refusal(f"{tmp_path / 'base_of_mine.py'}:Base", capsys)
     (tmp_path / "wrong.py").write_text(CLASSES.replace("step_once", "setp_once"))
     assert "model class One: it has no step;" in refusal(str(tmp_path / "wrong.py"), capsys)
+
+
+def test_models_of_installed_packages_need_not_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "base_of_mine.py").write_text("import henad_web as hw\nBase = hw.Model\n")
+    (tmp_path / "packaged_one.py").write_text(CLASSES)
+    facts = tmp_path / "packaged_one-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: packaged-one\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[henad_web.models]\none = packaged_one:One\ntwo = packaged_one:Two\n")
+    assert main(["models", "--json"]) == 0
+    told = capsys.readouterr()
+    assert [document["id"] for document in json.loads(told.out)] == ["sir", "game_of_life", "one"]
+    wrong = "AttributeError: module 'packaged_one' has no attribute 'Two'"
+    assert told.err == f"warning: the models 'two' of packaged-one 1.0 are skipped: {wrong}\n"
+    (facts / "entry_points.txt").write_text("[henad_web.models]\none = packaged_one:One\n")
+    (tmp_path / "spec.toml").write_text('model = "one"\n[run]\nsteps = 5\nreplicates = 2\n')
+    out = str(tmp_path / "out")
+    assert main(["run", str(tmp_path / "spec.toml"), "--out", out, "--quiet", "--concurrent", "2"]) == 0
+    assert main(["verify", out]) == 0
+    assert hw.ResultSet.open(out, models=hw.installed_models()).replay(1).stats() == {"value": 0}
 
 
 def test_a_set_goes_before_the_entries_in_it_and_several_entries_are_one(tmp_path: Path, capsys: Captured) -> None:

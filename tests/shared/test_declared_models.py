@@ -195,8 +195,16 @@ def test_a_class_stands_for_its_entry() -> None:
         assert hw.parse_spec(text, models=models).plan is not None
     with pytest.raises(hw.UsageError, match=r"allowed: a ModelSet, a ModelEntry or hw\.Model"):
         hw.parse_spec(text, models=int)  # type: ignore[arg-type]
-    with pytest.raises(hw.ModelDefinitionError, match="no ModelEntry"):
-        hw.ModelSet([int])  # type: ignore[list-item]
+
+    class Ledger:
+        """Has entries of another kind."""
+
+        def entry(self) -> None:
+            """Do nothing."""
+
+    for other in (int, Ledger, ForestFire()):
+        with pytest.raises(hw.ModelDefinitionError, match="no ModelEntry"):
+            hw.ModelSet([other])  # type: ignore[list-item]
 
 
 def test_a_sweep_of_a_class_is_that_of_its_entry(host: Host) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+import henad_web as hw
 from henad_web.channel import SweepPhase
 from henad_web.handle import SweepProgress
 from henad_web.wording import (
@@ -14,10 +16,30 @@ from henad_web.wording import (
     byte_text,
     duration_text,
     henad_command,
+    models_named,
     progress_text,
     runs_text,
     size_text,
 )
+from tests.shared.declared_models import Walk, study_of
+from tests.shared.hosts import Host
+
+
+@pytest.mark.parametrize(
+    ("argv", "named"),
+    [
+        ("henad run spec.toml --models mine.py --out x", "mine.py"),
+        ("henad run spec.toml --models=mine.py", "mine.py"),
+        ("/usr/bin/henad run spec.toml", None),
+        ("henad merge a b --out c", "FILE"),
+        ("study.py run", "FILE"),
+        ("", "FILE"),
+    ],
+)
+def test_a_model_is_named_as_the_command_line_was_told_of_it(stepped: Host, argv: str, named: str | None) -> None:
+    files = stepped.files(Walk, study_of(Walk, steps=3))
+    manifest = hw.ResultSet.from_files(files).manifest
+    assert models_named(msgspec.structs.replace(manifest, argv=tuple(argv.split()))) == named
 
 
 def progress(done: int, total: int = 60, **changes: Any) -> SweepProgress:

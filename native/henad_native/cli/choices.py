@@ -67,7 +67,7 @@ Memory = Annotated[
 ]
 Models = Annotated[
     str | None,
-    typer.Option("--models", metavar="FILE.py|MODULE[:NAME]", help="Where the model is; else the examples."),
+    typer.Option("--models", metavar="FILE.py|MODULE[:NAME]", help="Where the model is; else examples and packages."),
 ]
 OnFullDisk = Annotated[
     hw.OnFull, typer.Option("--on-full", help="On a full disk: wait until there is room, or fail with exit code 1.")

@@ -14,15 +14,17 @@ from typing import cast
 
 import henad_web as hw
 from henad_native.cli.choices import BadOption
+from henad_native.cli.consoles import message_console, print_line
 from henad_web.errors import near_miss
 from henad_web.model.entry import entry_of
 from henad_web.model.faults import Blame, Phase, fault_of
+from henad_web.models.installed import find_installed
 
 __all__ = ["load_entry", "load_models", "models_by_name", "module_of", "told_error"]
 
 
 def load_models(name: str | None) -> hw.ModelSet:
-    """Return the models that `name` means, the examples for None.
+    """Return the models that `name` means; for None the examples and those of installed packages.
 
     Args:
         name: A file, such as ``studies/own_model.py``, or a module, looked for in the current folder first; behind it
@@ -33,7 +35,10 @@ def load_models(name: str | None) -> hw.ModelSet:
         BadOption: Nothing is there, it cannot be loaded, or it is none of these.
     """
     if name is None:
-        return hw.example_models()
+        installed = find_installed(hw.example_models())
+        for problem in installed.problems:
+            print_line(message_console(), f"warning: {problem}")
+        return installed.models
     where, colon, attribute = name.rpartition(":")
     if not (colon and attribute.isidentifier()):  # a drive of Windows has a colon too
         where, attribute = name, ""
