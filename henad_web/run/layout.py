@@ -91,6 +91,7 @@ class MachineResources:
         free_memory: Host bytes that nobody uses now, None where that is not known. It bounds what is chosen
             automatically where no budget is given.
         can_spawn: Whether lanes can run beside the calling thread.
+        no_processes: Why none of them can be a process, in words; empty where they can.
         steps_threads_at_once: Whether threads step Python at the same time, as without an interpreter lock.
         workers_text: What the workers are, in words; None for cores.
     """
@@ -100,6 +101,7 @@ class MachineResources:
     gpu_memory_budget: int | None = None
     free_memory: int | None = None
     can_spawn: bool = True
+    no_processes: str = ""
     steps_threads_at_once: bool = False
     workers_text: str | None = None
 
@@ -211,6 +213,8 @@ def choose_layout(
         reason = "as asked" if resources.can_spawn else "no other can be started here"
         return replace(alone, why=_kept_from(concurrency, reason))
     chosen = kind or (LaneKind.THREAD if releases_lock or resources.steps_threads_at_once else LaneKind.PROCESS)
+    if chosen is LaneKind.PROCESS and resources.no_processes:
+        return replace(alone, why=_kept_from(concurrency, f"no process can be started, as {resources.no_processes}"))
     threads = _threads_a_lane(concurrency, workers, probe) if inner_threads else 1
     lanes, why = _lanes(concurrency, resources, probe, runs, threads=threads, kind=chosen)
     if lanes <= 1:
@@ -220,7 +224,8 @@ def choose_layout(
 
 def is_work_decisive(concurrency: Concurrency, resources: MachineResources, runs: int, kind: LaneKind | None) -> bool:
     """Return whether `choose_layout` would look at the time of a CPU run, so that one is worth timing."""
-    return concurrency == "auto" and kind is None and resources.can_spawn and min(resources.workers, runs) > 1
+    can_spawn = resources.can_spawn and not resources.no_processes
+    return concurrency == "auto" and kind is None and can_spawn and min(resources.workers, runs) > 1
 
 
 def replicates_that_fit(memory: int | None, heap_bytes: int, lanes: int, at_most: int) -> int:

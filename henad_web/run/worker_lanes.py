@@ -283,8 +283,8 @@ class WorkerLanes:
                 lane.is_asked_to_show, lane.shown = False, view
             case Obeyed() if lane.is_told_at_start:  # the sweep does not wait for this one
                 lane.is_told_at_start = False
-            case Obeyed(command):
-                self._no_longer_awaited(lane, command)
+            case Obeyed():
+                self._no_longer_awaited(lane)
             case WorkerDied(cause):
                 yield from self._buried(lane, cause)
             case BundleLost(cause):
@@ -358,7 +358,7 @@ class WorkerLanes:
                 f"a lane was {cause} while it was at run {suspects[0]}, which is done once more"
             )
         yield from self._taken_back(lane, tuple(reversed(lane.runs)))
-        self._no_longer_awaited(lane, None)
+        self._no_longer_awaited(lane, is_gone=True)
         if self._obeys is not LaneCommand.ABORT and self._stand_in is None:
             self._lanes[self._lanes.index(lane)] = self._started()
 
@@ -381,12 +381,12 @@ class WorkerLanes:
             self._is_death_told = True
             yield LaneNotice(text)
 
-    def _no_longer_awaited(self, lane: _Lane, command: LaneCommand | None) -> None:
-        """Note that `lane` obeys the oldest `command` told to it; None for all of them, as it is gone."""
-        for told, lanes in self._orders:
-            if lane in lanes and command in (told, None):
+    def _no_longer_awaited(self, lane: _Lane, *, is_gone: bool = False) -> None:
+        """Note that `lane` obeys the oldest command told to it, as it does one after the other, or is gone."""
+        for _, lanes in self._orders:
+            if lane in lanes:
                 lanes.discard(lane)
-                if command is not None:
+                if not is_gone:
                     return
 
     def _end_overdue(self) -> None:

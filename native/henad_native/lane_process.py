@@ -111,13 +111,17 @@ def _listen(pipe: Connection, loop: LaneLoop) -> None:
 
 
 def _stop_copies(loop: LaneLoop, pipe: Connection) -> None:
-    """Have a copy of this process that a model makes by forking step nothing of its own and die with it."""
-    lane_process = os.getpid()
+    """Have a copy of this process that a model makes by forking step nothing of its own and die with it.
+
+    The system ends a copy with the thread that made it: one that another thread of the model made is left to the model.
+    """
+    lane_process, main_thread = os.getpid(), threading.get_ident()
 
     def in_copy() -> None:
         loop.let_go()
         pipe.close()
-        die_with(lane_process)
+        if threading.get_ident() == main_thread:
+            die_with(lane_process)
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=in_copy)

@@ -28,6 +28,7 @@ def main() -> None:
     """Become a lane: until the pipe ends or a close comes."""
     pipe_number, memory_number, parent = map(int, sys.argv[1:4])
     die_with(parent)
+    _end_with_this_thread()
     for name in LEFT_TO_THE_SWEEP:
         signal.signal(getattr(signal, name), left_alone)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # they were held back since this process was made
@@ -45,6 +46,15 @@ def die_with(parent: int) -> None:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if os.getppid() != parent:
         os._exit(1)
+
+
+def _end_with_this_thread() -> None:
+    """Have the process end with its main thread, which a model may end alone (`pthread_exit`): no other steps runs."""
+    with suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        key = ctypes.c_uint() if sys.platform == "linux" else ctypes.c_ulong()
+        if library.pthread_key_create(ctypes.byref(key), ctypes.cast(library._exit, ctypes.c_void_p)) == 0:
+            library.pthread_setspecific(key, ctypes.c_void_p(1))  # what `_exit` is called with then
 
 
 def _prefer_for_memory() -> None:

@@ -13,12 +13,15 @@ from pathlib import Path
 
 from henad_web.run.layout import MachineResources
 
-__all__ = ["can_spawn", "free_memory", "machine_resources", "usable_cores"]
+__all__ = ["free_memory", "machine_resources", "no_processes", "usable_cores"]
 
 ROOT = Path("/")
 
 _CORES_OF_A_JOB = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE")
 """Variables of Slurm; the first is there where the job has asked for it."""
+
+_MEMORY_OF_A_JOB = ("SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU")
+"""Variables of Slurm, MiB; one of them is there, by what the job has asked for."""
 
 
 def machine_resources(root: Path = ROOT) -> MachineResources:
@@ -31,14 +34,20 @@ def machine_resources(root: Path = ROOT) -> MachineResources:
     return MachineResources(
         workers=usable_cores(root),
         free_memory=free_memory(root),
-        can_spawn=can_spawn(),
+        no_processes=no_processes(),
         steps_threads_at_once=not has_lock,
     )
 
 
-def can_spawn() -> bool:
-    """Return whether processes can be started beside the caller: of a Python that inherits the number of a pipe."""
-    return os.name == "posix" and bool(sys.executable)
+def no_processes() -> str:
+    """Return why no Python can be started beside the caller that inherits the number of a pipe; empty where one can."""
+    if os.name != "posix":
+        return "this system hands no open pipe on by its number"
+    if getattr(sys, "frozen", False):
+        return f"{sys.executable!r} is a program that was frozen together with its Python"
+    if not sys.executable or not os.access(sys.executable, os.X_OK):
+        return f"sys.executable is {sys.executable!r}, which is no program"
+    return ""
 
 
 def usable_cores(root: Path = ROOT, *, allowed: int | None = None, environment: Mapping[str, str] = os.environ) -> int:
@@ -51,15 +60,32 @@ def usable_cores(root: Path = ROOT, *, allowed: int | None = None, environment: 
     """
     cores = _allowed_cores() if allowed is None else allowed
     quotas = (_quota(group) for controller in ("", "cpu") for group in _groups(root, controller))
-    given = next((count for name in _CORES_OF_A_JOB if (count := _count(environment.get(name, "")))), None)
+    given = _cores_of_a_job(environment)
     return max(1, min([cores, *(math.ceil(quota) for quota in (*quotas, given) if quota is not None)]))
 
 
-def free_memory(root: Path = ROOT) -> int | None:
-    """Return the bytes that can be used without swapping or being killed, None where the system does not say."""
+def free_memory(root: Path = ROOT, *, environment: Mapping[str, str] = os.environ) -> int | None:
+    """Return the bytes that can be used without swapping or being killed, None where the system does not say.
+
+    Args:
+        root: Where the system's files are.
+        environment: Where a job of Slurm finds its memory: a cluster may watch it in other ways than control groups.
+    """
+    available = _kibibytes(root / "proc/meminfo", "MemAvailable")
     rooms = [_room(group) for controller in ("", "memory") for group in _groups(root, controller)]
-    known = [room for room in (_available(root), *rooms) if room is not None]
+    known = [room for room in (available, _room_of_a_job(root, environment), *rooms) if room is not None]
     return max(0, min(known)) if known else None
+
+
+def _cores_of_a_job(environment: Mapping[str, str]) -> int | None:
+    return next((count for name in _CORES_OF_A_JOB if (count := _count(environment.get(name, "")))), None)
+
+
+def _room_of_a_job(root: Path, environment: Mapping[str, str]) -> int | None:
+    """Return the bytes that a job of Slurm has beside what this process holds, None without a limit; 0 is none, too."""
+    a_node, a_core = (_count(environment.get(name, "")) for name in _MEMORY_OF_A_JOB)
+    mebibytes = a_node or (a_core or 0) * (_cores_of_a_job(environment) or 1)
+    return mebibytes * (1 << 20) - (_kibibytes(root / "proc/self/status", "VmRSS") or 0) if mebibytes else None
 
 
 def _allowed_cores() -> int:
@@ -105,11 +131,12 @@ def _room(group: Path) -> int | None:
     return limit - used + (cached or 0)
 
 
-def _available(root: Path) -> int | None:
-    for line in _text(root / "proc/meminfo").splitlines():
+def _kibibytes(path: Path, wanted: str) -> int | None:
+    """Return the bytes that a line ``wanted: N kB`` of `path` tells, None without one."""
+    for line in _text(path).splitlines():
         name, _, rest = line.partition(":")
         kibibytes = _count(rest.removesuffix("kB"))
-        if name == "MemAvailable" and kibibytes is not None:
+        if name == wanted and kibibytes is not None:
             return kibibytes * 1024
     return None
 

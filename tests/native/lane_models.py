@@ -9,6 +9,7 @@ import pickle
 import signal
 import stat
 import struct
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -85,6 +86,29 @@ def begin_to_talk() -> None:
     hang()
 
 
+def end_main_thread() -> None:
+    """End this thread as a library of C may, past the interpreter."""
+    ctypes.CDLL(None).pthread_exit(None)
+
+
+def fork_on_a_thread() -> None:
+    """Fork on a thread that ends before the copy does, which is not to be ended with it."""
+    copies: list[int] = []
+
+    def fork_and_end() -> None:
+        copy = os.fork()
+        if not copy:
+            time.sleep(0.3)
+            os._exit(0)
+        copies.append(copy)
+
+    thread = threading.Thread(target=fork_and_end)
+    thread.start()
+    thread.join()
+    if os.waitpid(copies[0], 0)[1]:
+        raise ChildProcessError("the copy was ended")
+
+
 def break_pickle() -> None:
     pickle.dumps = None  # type: ignore[assignment]
 
@@ -107,6 +131,8 @@ FATES: tuple[Callable[[], None], ...] = (
     begin_to_talk,
     break_pickle,
     fail,
+    end_main_thread,
+    fork_on_a_thread,
 )
 
 

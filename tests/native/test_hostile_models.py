@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import msgspec
 import pytest
 
 import henad_web as hw
+from henad_native import entry_transfer
 from henad_native.entry_transfer import SentEntry
 from tests.native.lane_kills import lane_processes, until
 from tests.native.lane_models import (
@@ -21,10 +23,13 @@ from tests.native.lane_models import (
     begin_to_talk,
     break_pickle,
     close_files,
+    end_main_thread,
     fated,
     fork,
+    fork_on_a_thread,
     hang_behind_a_copy,
     nothing,
+    segfault,
     talk_nonsense,
 )
 from tests.shared.toy_models import entry_of, toy_spec
@@ -68,6 +73,17 @@ def test_a_copy_that_a_model_makes_by_forking_is_no_second_sweep(lanes: str, tmp
 
 
 @pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_lane_ends_with_its_main_thread() -> None:
+    note = "its lane was ended with exit code 1, and so was the one that did it once more"
+    assert rows(end_main_thread) == [FINE, FINE, ("panicked", note), ("panicked", note)]
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
+def test_a_copy_of_a_lane_is_not_ended_with_a_thread_of_the_model() -> None:
+    assert rows(fork_on_a_thread) == [FINE] * 4
+
+
+@pytest.mark.timeout(HANGS_S, method="thread")
 def test_a_model_that_closes_files_does_not_cut_its_lane_off() -> None:
     assert rows(close_files) == [FINE] * 4
 
@@ -102,16 +118,24 @@ def test_a_lane_in_the_middle_of_a_message_holds_up_no_other() -> None:
     assert lane_processes() == []
 
 
-def test_a_sweep_leaves_no_open_file_behind_until_memory_is_tidied_up() -> None:
+def held() -> tuple[int, int, int]:
+    """Return how many files, gauges and threads this process holds."""
+    gauges = Path("/proc/self/maps").read_text().count("henad-gauge")
+    return len(os.listdir("/proc/self/fd")), gauges, threading.active_count()
+
+
+def test_sweeps_leave_no_file_gauge_or_thread_behind_until_memory_is_tidied_up() -> None:
     spec, options = toy_spec(FATES.index(nothing)), hw.SweepRunOptions(concurrency=2, lanes="process")
     gc.collect()
     gc.disable()
     try:
         hw.run_spec(fated, spec, options=options)
-        before = len(os.listdir("/proc/self/fd"))
-        hw.run_spec(fated, spec, options=options)
+        before = held()
+        for values in (spec, toy_spec(FATES.index(segfault)), spec):
+            hw.run_spec(fated, values, options=options)
         hw.SweepRun.start(fated, spec, options=options).close()
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert held() == before
+        assert before[1:] == (0, 1)
     finally:
         gc.enable()
 
@@ -153,3 +177,20 @@ def test_a_module_that_its_user_registered_with_cloudpickle_stays_registered() -
     finally:
         cloudpickle.unregister_pickle_by_value(module)
         del sys.modules[module.__name__]
+
+
+def test_sweeps_that_start_at_once_send_their_models_one_after_the_other() -> None:
+    """Cloudpickle has one list of modules: a model would be sent by names that the end of another sweep took away."""
+    called: list[bool] = []
+
+    def look(*modules: object) -> list[str]:
+        called.append(entry_transfer._REGISTERING.locked())
+        return []
+
+    cloudpickle = types.ModuleType("cloudpickle")
+    for name in ("list_registry_pickle_by_value", "register_pickle_by_value", "unregister_pickle_by_value"):
+        setattr(cloudpickle, name, look)
+    with entry_transfer._by_value(cloudpickle, {"mine": types.ModuleType("mine")}):
+        look()
+    assert called == [True] * 4
+    assert not entry_transfer._REGISTERING.locked()

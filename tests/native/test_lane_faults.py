@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -12,9 +13,11 @@ import pytest
 
 import henad_web as hw
 from henad_native import process_lanes
+from henad_native.machine import no_processes
 from henad_web.explore.outcomes import RunOutcome
 from henad_web.run.lane_messages import EndedRun, WorkerOrder
-from henad_web.run.layout import layout_text
+from henad_web.run.layout import MachineResources, choose_layout, layout_text
+from henad_web.run.probe import Probe
 from tests.native import lane_models
 from tests.shared.toy_models import toy_spec
 
@@ -34,7 +37,7 @@ def refusing(number: int) -> Callable[..., int]:
 
 
 def test_where_no_process_can_be_started_there_is_one_lane_in_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(subprocess, "Popen", refusing(errno.EAGAIN))
     record = hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
     assert record.report.counts.ok == 4
     assert [str(warning).partition(":")[0] for warning in record.report.warnings if "lane" in str(warning)] == [
@@ -44,11 +47,25 @@ def test_where_no_process_can_be_started_there_is_one_lane_in_the_caller(monkeyp
     assert lane_threads() == []
 
 
-def test_a_program_that_embeds_python_has_one_lane_in_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", None)
-    record = hw.run_spec(lane_models.slow, toy_spec(1), options=PROCESSES)
-    why = "one lane in the caller: no other can be started here; 2 were asked for"
-    assert layout_text(record.report.outline.layout).startswith(why)
+@pytest.mark.parametrize(
+    ("place", "changed", "why"),
+    [
+        ("sys.executable", None, "sys.executable is None, which is no program"),
+        ("sys.executable", "/nowhere/python", "sys.executable is '/nowhere/python', which is no program"),
+        ("sys.frozen", True, f"{sys.executable!r} is a program that was frozen together with its Python"),
+        ("henad_native.machine.os.name", "nt", "this system hands no open pipe on by its number"),
+    ],
+)
+def test_where_no_python_can_be_started_there_is_one_lane_in_the_caller_or_threads(
+    monkeypatch: pytest.MonkeyPatch, place: str, changed: object, why: str
+) -> None:
+    entry, spec = lane_models.slow, toy_spec(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(place, changed, raising=False)
+        resources = MachineResources(workers=2, no_processes=no_processes())
+    probe = Probe(entry, spec.plan(entry.schema())).run_to_end()
+    text = layout_text(choose_layout(2, resources, hw.Backend.CPU, probe, 2))
+    assert text == f"one lane in the caller: no process can be started, as {why}; 2 were asked for"
 
 
 def test_processes_are_heard_where_the_system_lends_no_sign_of_their_exit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,30 @@ def test_free_memory_is_what_the_system_has_within_every_limit(
     assert free_memory(system(tmp_path, groups, files)) == free
 
 
+@pytest.mark.parametrize(
+    ("variables", "free"),
+    [
+        ({"SLURM_MEM_PER_NODE": "4096"}, 4 * GIB),
+        ({"SLURM_MEM_PER_NODE": "4096", "SLURM_CPUS_PER_TASK": "2"}, 4 * GIB),
+        ({"SLURM_MEM_PER_NODE": "65536"}, 16 * GIB),
+        ({"SLURM_MEM_PER_NODE": "0"}, 16 * GIB),
+        ({"SLURM_MEM_PER_CPU": "1024", "SLURM_CPUS_PER_TASK": "3", "SLURM_CPUS_ON_NODE": "6"}, 3 * GIB),
+        ({"SLURM_MEM_PER_CPU": "1024", "SLURM_CPUS_ON_NODE": "6"}, 6 * GIB),
+        ({"SLURM_MEM_PER_CPU": "1024"}, GIB),
+        ({"SLURM_MEM_PER_NODE": "", "SLURM_MEM_PER_CPU": "many"}, 16 * GIB),
+    ],
+)
+@pytest.mark.parametrize("held", [0, GIB])
+def test_a_job_of_slurm_keeps_to_its_memory_also_where_no_control_group_holds_it(
+    tmp_path: Path, variables: dict[str, str], free: int, held: int
+) -> None:
+    root = system(tmp_path, "", {})
+    (root / "proc/self/status").write_text(f"Name: python\nVmRSS:\t {held // 1024} kB\n", encoding="utf-8")
+    assert free_memory(root, environment=variables) == (free if free == 16 * GIB else free - held)
+    (root / "proc/self/status").unlink()
+    assert free_memory(root, environment=variables) == free
+
+
 def test_a_system_that_tells_nothing_bounds_nothing(tmp_path: Path) -> None:
     assert free_memory(tmp_path) is None
     assert usable_cores(tmp_path, allowed=8) == 8
@@ -149,7 +173,7 @@ def test_threads_step_at_once_where_the_interpreter_has_no_lock(
     files = {"cpu.max": "100000 100000", "memory.max": "9", "memory.current": "2"}
     resources = machine_resources(root=system(tmp_path, NEW, files))
     assert resources.steps_threads_at_once is not has_lock
-    assert (resources.workers, resources.free_memory, resources.can_spawn) == (1, 7, True)
+    assert (resources.workers, resources.free_memory, resources.no_processes) == (1, 7, "")
 
 
 @pytest.mark.parametrize(

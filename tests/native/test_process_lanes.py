@@ -286,11 +286,12 @@ def test_lanes_die_with_a_sweep_that_is_killed(model: str, value: int) -> None:
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in there))
 
 
-def test_a_lane_dies_when_its_pipe_ends() -> None:
+@pytest.mark.parametrize("end", ["other.close()", "other.send_bytes(b'nonsense')"])
+def test_a_lane_that_hears_nothing_more_dies(end: str) -> None:
     code = (
         "from multiprocessing import Pipe; from types import SimpleNamespace\n"
         "from henad_native.lane_process import _listen\n"
-        "pipe, other = Pipe(); other.close(); _listen(pipe, SimpleNamespace(tell=print))"
+        f"pipe, other = Pipe(); {end}; _listen(pipe, SimpleNamespace(tell=print))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stderr) == (1, "")

@@ -407,3 +407,14 @@ def test_a_lane_that_was_told_of_a_pause_as_it_started_answers_for_no_later_one(
     assert stage.poll() == [CommandAcknowledged(LaneCommand.RESUME)], "it may have gone on meanwhile"
     worker.hear(Obeyed(LaneCommand.PAUSE))
     assert stage.poll() == [CommandAcknowledged(LaneCommand.PAUSE)]
+
+
+def test_a_lane_that_is_gone_is_waited_for_by_no_order(clock: ManualClock) -> None:
+    stage = Stage(clock, count=1)
+    stage.ready()
+    for command in (LaneCommand.PAUSE, LaneCommand.RESUME, LaneCommand.PAUSE):
+        stage.lanes.command(command)
+    stage.workers[0].hear(Obeyed(LaneCommand.PAUSE))
+    assert stage.poll() == [CommandAcknowledged(LaneCommand.PAUSE)], "of one command at a time"
+    told = [report for report in stage.die(stage.workers[0], None) if isinstance(report, CommandAcknowledged)]
+    assert told == [CommandAcknowledged(LaneCommand.RESUME), CommandAcknowledged(LaneCommand.PAUSE)]
