@@ -26,7 +26,7 @@ from henad_web.model.entry import ModelEntry
 from henad_web.testing.course import Subject, build, difference, follow
 from henad_web.testing.report import Inapplicable, Violation
 
-__all__ = ["Globals", "asks_nothing_of_the_system", "is_portable", "survives_pickling"]
+__all__ = ["DISTRIBUTIONS", "Globals", "asks_nothing_of_the_system", "is_portable", "survives_pickling"]
 
 
 class Globals:
@@ -180,7 +180,7 @@ def is_portable(subject: Subject) -> None:
         )
 
 
-_DISTRIBUTIONS = _functions(
+DISTRIBUTIONS = _functions(
     np.random.Generator,
     "beta binomial chisquare dirichlet exponential f gamma geometric gumbel hypergeometric laplace logistic lognormal "
     "logseries multinomial multivariate_hypergeometric multivariate_normal negative_binomial noncentral_chisquare "
@@ -281,7 +281,7 @@ def _named_in(code: CodeType, names: dict[str, object]) -> list[object]:
         elif is_attribute and isinstance(current, (ModuleType, type)):
             current = inspect.getattr_static(current, str(instruction.argval), None)
             found.append(current)
-        elif is_attribute and instruction.argval in _DISTRIBUTIONS.values():
+        elif is_attribute and instruction.argval in DISTRIBUTIONS.values():
             found.append(_Word(f"the distribution {instruction.argval}"))
             current = None
         elif operation == "BINARY_OP" and "@" in instruction.argrepr:

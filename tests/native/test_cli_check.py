@@ -13,6 +13,7 @@ import pytest
 
 from henad_native.cli import main
 from henad_web.testing import Check
+from henad_web.testing.hygiene import DISTRIBUTIONS
 
 MODEL = """
 import hashlib, os, sys
@@ -130,6 +131,14 @@ def test_the_document_says_every_rule() -> None:
     assert {rule: words for rule, words in said.items() if rule in list(Check)} == {
         check: check.rule for check in Check
     }
+
+
+def test_a_distribution_that_the_document_calls_unequal_is_caught() -> None:
+    document = (Path(__file__).parents[2] / "docs" / "randomness.md").read_text(encoding="utf-8")
+    row = next(line for line in document.splitlines() if line.startswith("| `hw.generator` |"))
+    equal, rounded, unequal = (set(re.findall(r"`(\w+)`", cell)) for cell in row.split("|")[2:5])
+    assert rounded | unequal <= set(DISTRIBUTIONS.values())
+    assert not equal & set(DISTRIBUTIONS.values())
 
 
 def pytest_run(folder: Path, *arguments: str) -> tuple[int, str]:
