@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from henad_web.errors import near_miss
 from henad_web.model.declarations import ActionMethod, Parameter, shown_name
-from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal
+from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal, take_body
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params
 from henad_web.model.params import Apply, ParamValue
@@ -56,6 +55,9 @@ class ClassKeywords(TypedDict, total=False):
 
 
 _NAMES = ("id", "name", "description")
+_OF_AN_EMPTY_BODY = {"__module__", "__doc__"}
+"""What a class has whose body is empty. One that is sent to another process as a whole is empty at first, and gets its
+members afterwards: it is checked where it is used."""
 
 
 class Model(StateDefaults):
@@ -99,13 +101,16 @@ class Model(StateDefaults):
     """
 
     seed: int | None
+    _rng: np.random.Generator | None
 
     is_abstract: ClassVar[bool] = True
     _promises: ClassVar[Mapping[str, Any]] = {"palette": _PALETTE, "topology": Topology.AGENTS}
     _names: ClassVar[Mapping[str, str]] = {}
     _entry: ClassVar[ModelEntry]
     _readers: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]] = ()
+    _assigned: ClassVar[tuple[str, ...]] = ()
     _actions: ClassVar[Mapping[str, ActionMethod]] = {}
+    _body: ClassVar[Mapping[str, object]]
     _may_end: ClassVar[bool] = False
 
     def __init_subclass__(cls, **keywords: Unpack[ClassKeywords]) -> None:
@@ -117,13 +122,14 @@ class Model(StateDefaults):
             raise refusal(
                 cls, f"its class line says {name}; allowed: {', '.join(allowed)}{f'; {hint}' if hint else ''}"
             )
+        cls._body = take_body(cls)
         cls.is_abstract = keywords.pop("abstract", False)
         cls._names = {key: str(keywords.pop(key)) for key in _NAMES if key in keywords}  # type: ignore[misc]
         cls._promises = {**cls._promises, **keywords}
         cls._may_end = cls.has_ended is not Model.has_ended
         if cls.step is not Model.step and not hasattr(cls.step, "counts"):
             cls.step = _counted(cls.step)  # type: ignore[method-assign, assignment]
-        if not cls.is_abstract and vars(cls).keys() - _OF_AN_EMPTY_BODY:
+        if not cls.is_abstract and cls._body.keys() - _OF_AN_EMPTY_BODY:
             cls.entry()
 
     @classmethod
@@ -137,8 +143,8 @@ class Model(StateDefaults):
         declared = declared_by(cls, (GridModel, Model, StateDefaults))
         stats = {name: each.stat(name, position) for position, (name, each) in enumerate(declared.stats.items())}
         cls._readers = tuple((stats[name].label, each.reader(name)) for name, each in declared.stats.items())
+        cls._assigned = tuple(name for name, each in declared.stats.items() if each.read is None)
         cls._actions = declared.actions
-        cls._may_end = cls.has_ended is not Model.has_ended
         cls._entry = ModelEntry(
             id=cls._names.get("id", model_id(cls.__name__)),
             name=cls._names.get("name", shown_name(model_id(cls.__name__))),
@@ -154,20 +160,22 @@ class Model(StateDefaults):
         return cls._entry
 
     def __init__(self, params: Mapping[str, object] | None = None, seed: int | None = None) -> None:
-        entry = type(self).entry()
-        self.seed = seed
-        self.tick = 0
-        vars(self).update(entry.values(params))
+        self.seed, self.tick, self._rng = seed, 0, None
+        # One by one: where a dict of attributes has been asked for, each is read more slowly from then on.
+        for id, value in self.entry().values(params).items():
+            setattr(self, id, value)
         self._prepare()
         self.setup()
 
     def _prepare(self) -> None:
         """Make what a kind of model has before `setup`."""
 
-    @cached_property
+    @property
     def rng(self) -> np.random.Generator:
         """A generator of numpy's for this run, `hw.generator` of its seed; made at its first use."""
-        return generator(self.seed)
+        if self._rng is None:
+            self._rng = generator(self.seed)
+        return self._rng
 
     def setup(self) -> None:
         """Make the start. Parameters, `seed` and `rng` are there."""
@@ -196,7 +204,13 @@ class Model(StateDefaults):
 
     def stats(self) -> dict[str, float]:
         """Return the value of each statistic at the tick reached, by its column."""
-        return {label: read(self) for label, read in self._readers}
+        try:
+            return {label: read(self) for label, read in self._readers}
+        except AttributeError as error:
+            missing = next((name for name in self._assigned if name not in vars(self)), None)
+            if missing is None:
+                raise
+            raise AttributeError(f"the statistic '{missing}' has no value; assign self.{missing} in setup") from error
 
     def act(self, action_id: str) -> bool:
         """Do the action; False when the model refuses or does not know it."""
@@ -297,8 +311,3 @@ class GridModel(Model, abstract=True, topology=Topology.GRID):
     def _prepare(self) -> None:
         self.cells = np.zeros(self.shape, np.uint8)
         self.population = self.cells.size
-
-
-_OF_AN_EMPTY_BODY = {"__module__", "__doc__", "_promises", "_names", "is_abstract", "_may_end"}
-"""What a class has whose body is empty. One that is sent to another process as a whole is empty at first, and gets its
-members afterwards: it is checked where it is used."""

@@ -63,11 +63,6 @@ class Parameter(Generic[V]):
 
     def __init__(self, make: Callable[[str, str], Param]) -> None:
         self._make = make
-        self._name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Keep the attribute's name, for messages."""
-        self._name = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
@@ -77,7 +72,7 @@ class Parameter(Generic[V]):
         """Return the declaration, of the class; an instance holds the value itself."""
         if instance is None:
             return self
-        raise AttributeError(f"the parameter '{self._name}' has no value yet: a model has its values once it is built")
+        raise AttributeError("a parameter has no value before the model is built")
 
     def param(self, id: str) -> Param:
         """Return the parameter under its `id`.
@@ -102,12 +97,7 @@ class Statistic(Generic[V]):
     ) -> None:
         self.read = read
         self._label, self._color = label, color
-        self._name = ""
         self.__doc__ = read.__doc__ if read is not None else None
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Keep the attribute's name, for messages."""
-        self._name = name
 
     def __call__(self, read: Callable[[Any], W]) -> Statistic[W]:
         """Return this statistic, read by the method `read`: ``@hw.stat(label="Infected")``."""
@@ -122,10 +112,7 @@ class Statistic(Generic[V]):
         if instance is None:
             return self
         if self.read is None:
-            name = self._name
-            raise AttributeError(
-                f"the statistic '{name}' has no value: assign self.{name} in setup, or make it a method"
-            )
+            raise AttributeError("a statistic that is no method has no value before the model assigns one")
         return self.read(instance)
 
     def stat(self, name: str, position: int) -> Stat:

@@ -15,7 +15,7 @@ from henad_web.errors import ModelDefinitionError, StateValueError, StatsShapeEr
 from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
 from henad_web.model.entry import Backend
 from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild, one_line
-from henad_web.model.state import checked_count, has_ended
+from henad_web.model.state import StateDefaults, checked_count, has_ended
 from henad_web.run.course import Course
 
 if TYPE_CHECKING:
@@ -264,7 +264,8 @@ def refusal_text(action_id: str, tick: int) -> str:
 
 def check_sizes(state: ModelState) -> None:
     """Make sure that the sizes of `state`, just built, are counts; raises `StateValueError` where one is none."""
-    checked_count("heap_bytes", state.heap_bytes)
+    if getattr(type(state), "heap_bytes", None) is not StateDefaults.heap_bytes:  # a count, and slow to be made
+        checked_count("heap_bytes", state.heap_bytes)
     jobs = state.parallel_jobs
     if jobs is not None:
         checked_count("parallel_jobs", jobs)

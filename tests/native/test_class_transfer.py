@@ -128,5 +128,5 @@ def masked_files(model: type[hw.Model], lanes: LaneKind) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("model", [ForestFire, Walk])
 def test_lanes_of_any_kind_give_the_same_bytes(model: type[hw.Model]) -> None:
-    files = [masked_files(model, lanes) for lanes in LaneKind]
+    files = [masked_files(model, lanes) for lanes in (LaneKind.IN_CALLER, LaneKind.PROCESS, LaneKind.THREAD)]
     assert all(each == files[0] for each in files)

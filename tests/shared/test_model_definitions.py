@@ -206,7 +206,7 @@ def test_a_helper_of_another_name_is_left_alone(helper: str) -> None:
 
 def test_a_value_that_is_not_there_yet_is_told() -> None:
     model = made(body(late=hw.stat()))()
-    with pytest.raises(AttributeError, match=re.escape("the statistic 'late' has no value: assign self.late in setup")):
+    with pytest.raises(AttributeError, match=re.escape("the statistic 'late' has no value; assign self.late in setup")):
         model.stats()
 
 
