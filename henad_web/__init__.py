@@ -65,7 +65,7 @@ from henad_web.explore.spec_file import LoadedSpec, load_spec, parse_spec, spec_
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.importers.importing import ImportOptions, import_spec
 from henad_web.model.base import GridModel, Model
-from henad_web.model.declarations import action, boolean, choice, f32, f64, i64, stat, text, u32
+from henad_web.model.declarations import action, boolean, choice, f32, f64, i64, stat, table, text, u32
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
 from henad_web.model.functions import from_function
@@ -74,6 +74,7 @@ from henad_web.model.odd import describe_model
 from henad_web.model.params import Apply, Format, Param, ParamValue
 from henad_web.model.schema import Action, ModelSchema, Stat
 from henad_web.model.state import ModelState
+from henad_web.model.tables import Table
 from henad_web.models import example_models
 from henad_web.models.installed import installed_models
 from henad_web.output.masking import masked
@@ -177,6 +178,7 @@ __all__ = [
     "SweepRunOptions",
     "SweepSpec",
     "SweepWarning",
+    "Table",
     "TableChangedError",
     "TableDamagedError",
     "Topology",
@@ -215,6 +217,7 @@ __all__ = [
     "spec_to_json",
     "spec_to_toml",
     "stat",
+    "table",
     "text",
     "u32",
     "verify",

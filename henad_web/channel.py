@@ -124,8 +124,8 @@ class RunFinished:
     """A run was written. Runs arrive in the order of the spec: plan order, or replicate by replicate for ``breadth``.
 
     Attributes:
-        outcome: The run as written, with an empty series once the series budget is spent.
-        series_dropped: Whether its series was left out for that reason.
+        outcome: The run as written, with an empty series and no tables once the series budget is spent.
+        series_dropped: Whether its series and tables were left out for that reason.
     """
 
     outcome: RunOutcome
@@ -202,8 +202,8 @@ class SweepChannel:
     """Sends a sweep's events and publishes its counts.
 
     Args:
-        series_budget: Bytes of series the events carry. The first run that would pass it and every later one arrive
-            without.
+        series_budget: Bytes of series and of models' own tables that the events carry. The first run that would pass
+            it and every later one arrive without.
         wake: Called once after each event; dropped with a warning once it raises.
         clock: Monotonic clock.
     """
@@ -266,13 +266,13 @@ class SweepChannel:
         self.counters = replace(self.counters, **changes)  # type: ignore[arg-type]
 
     def _within_budget(self, outcome: RunOutcome) -> RunFinished:
-        size = outcome.series.byte_count
+        size = outcome.byte_count
         self._is_budget_spent = self._is_budget_spent or self._series_bytes + size > self._series_budget
         if not self._is_budget_spent:
             self._series_bytes += size
             return RunFinished(outcome, series_dropped=False)
-        emptied = replace(outcome, series=Series.empty(outcome.series.values.shape[1]))
-        return RunFinished(emptied, series_dropped=len(outcome.series) > 0)
+        emptied = replace(outcome, series=Series.empty(outcome.series.values.shape[1]), tables={})
+        return RunFinished(emptied, series_dropped=len(outcome.series) > 0 or bool(outcome.tables))
 
     def _send(self, event: SweepEvent) -> None:
         self._events.append(event)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from henad_web.errors import ResultsError
-from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED
+from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED, TABLES
 from henad_web.output.store import checked_path, opened_to_read
 from henad_web.results import frames
 from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
@@ -178,9 +178,12 @@ def _files_at(path: Path, limits: ArchiveLimits) -> tuple[dict[str, Opener], boo
 
 def _files_in(folder: Path) -> dict[str, Opener]:
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    own = folder / TABLES
+    inside = sorted(f"{TABLES}/{entry.name}" for entry in own.iterdir() if entry.is_file()) if own.is_dir() else []
+    names += inside
     files = {name: _opener(folder / name) for name in names if name.lower().endswith(_SUFFIXES)}
     if MARKER in names:  # staged tables are whole, and the ones they replace not to be read
-        for name in (RUNS, SERIES, MANIFEST):
+        for name in (RUNS, SERIES, MANIFEST, *(path.removesuffix(STAGED) for path in inside)):
             if f"{name}{STAGED}" in names:
                 files[name] = _opener(folder / f"{name}{STAGED}", folder / name)
     return files

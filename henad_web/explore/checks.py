@@ -6,6 +6,7 @@ Nothing is computed here that a plan keeps, except the values and action ticks s
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
@@ -28,6 +29,7 @@ __all__ = [
     "check_lengths",
     "check_names",
     "check_seeds",
+    "check_tables",
     "check_varied_and_fixed",
 ]
 
@@ -60,6 +62,32 @@ def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
     elif long:
         came = whole_text(cadences[long[0]])
         problems.add(("measure",), long[0], "not a cadence", came=came, allowed="at most 2^64 - 1")
+
+
+def check_tables(spec: SweepSpec, schema: ModelSchema, problems: ProblemList) -> None:
+    """Check that the tables asked for are the model's, each once, and their cadence."""
+    table, measure, known = ("measure",), spec.measure, [own.id for own in schema.tables]
+    for position, id in enumerate(measure.tables):
+        if id not in known:
+            allowed, hint = ", ".join(known) or "none, the model has no tables", near_miss(id, known)
+            problems.add(table, "tables", "no such table", came=f"'{id}'", allowed=allowed, hint=hint)
+        elif id in measure.tables[:position]:
+            problems.add(table, "tables", "a table given twice", came=f"'{id}'", hint="remove one of them")
+    every, stats_every = measure.tables_every, measure.stats_every
+    if every is None or stats_every < 1:
+        return
+    came = whole_text(every)
+    if not measure.tables:
+        hint = f"add tables = {json.dumps(known)}" if known else "remove it, the model has no tables"
+        problems.add(table, "tables_every", "a cadence of no tables", came=came, hint=hint)
+    elif not 1 <= every <= MAX_U64:
+        allowed = "1 to 2^64 - 1; leave it out for the end of each run alone"
+        problems.add(table, "tables_every", "not a cadence", came=came, allowed=allowed)
+    elif every % stats_every:
+        near = max(every // stats_every, 1) * stats_every
+        wrong = f"not a multiple of stats_every, which is {whole_text(stats_every)}"
+        allowed = f"a multiple such as {whole_text(near)}; leave it out for the end of each run alone"
+        problems.add(table, "tables_every", wrong, came=came, allowed=allowed)
 
 
 def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:

@@ -16,9 +16,11 @@ from henad_web.explore.conditions import Comparison, CompoundStop
 from henad_web.explore.reducers import DEFAULT_KINDS, Reduction, parse_kind
 from henad_web.explore.sampler import BatchSampler, Sampler
 from henad_web.explore.spec import StopSpec, SweepSpec
+from henad_web.explore.table_sampler import TableSampler
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
+    from henad_web.model.tables import Table
 
 __all__ = ["BoundReducer", "BoundStop", "MeasurePlan"]
 
@@ -80,6 +82,8 @@ class MeasurePlan:
         reducers: Reducers in file order, without duplicates.
         stop: The stop condition, None for none.
         timeout_s: Seconds of stepping and sampling after which a run is given up, None for no limit.
+        tables: The model's own tables that are kept.
+        tables_every: Ticks between two reports of these, a multiple of `stats_every`; 0 for the end of a run alone.
     """
 
     warmup: int
@@ -90,6 +94,8 @@ class MeasurePlan:
     reducers: tuple[BoundReducer, ...]
     stop: BoundStop | None
     timeout_s: float | None = None
+    tables: tuple[Table, ...] = ()
+    tables_every: int = 0
 
     @classmethod
     def bind(cls, plan: Plan, columns: tuple[str, ...]) -> MeasurePlan:
@@ -113,6 +119,8 @@ class MeasurePlan:
             reducers=reducers,
             stop=stop,
             timeout_s=plan.spec.run.timeout_s,
+            tables=plan.tables,
+            tables_every=measure.tables_every or 0,
         )
 
     @classmethod
@@ -153,6 +161,10 @@ class MeasurePlan:
     def batch_sampler(self, rows: int) -> BatchSampler:
         """Return a sampler for `rows` runs that are stepped together."""
         return BatchSampler(self, rows)
+
+    def table_sampler(self, run_id: int) -> TableSampler:
+        """Return what takes the model's own tables of the run `run_id`."""
+        return TableSampler(self, run_id)
 
 
 def _bind_reducers(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> tuple[BoundReducer, ...]:

@@ -6,7 +6,7 @@ Owns the closed vocabularies of a run's row. Knows nothing of how a run is drive
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from henad_web.explore.plan import Config
 
-__all__ = ["PlannedRun", "RunOutcome", "RunStatus", "Series", "StopReason"]
+__all__ = ["PlannedRun", "RunOutcome", "RunStatus", "RunTable", "Series", "StopReason"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,23 @@ class Series:
         return int(self.values.size + self.ticks.size) * 8
 
 
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """What one run reported of a table of its model's own.
+
+    Attributes:
+        data: Its rows as they stand in the table's file, in tick order.
+        rows: How many there are.
+    """
+
+    data: bytes
+    rows: int
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        return f"<RunTable of {self.rows} rows, {len(self.data)} bytes>"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
     """One finished run, as its row and series say it.
@@ -109,6 +126,7 @@ class RunOutcome:
         wall_ms: Time stepping and sampling took, milliseconds, pauses left out.
         reducers: Reducer column to its value, None for a reducer no sample qualified for.
         series: The samples kept.
+        tables: What it reported of its model's own tables, by id; empty where the spec asks for none.
         note: One line for the row, empty when there is nothing to say.
         traceback: Traceback of a fault for the event, never written to a file; None without a fault.
     """
@@ -124,6 +142,7 @@ class RunOutcome:
     wall_ms: float
     reducers: Mapping[str, float | None]
     series: Series
+    tables: Mapping[str, RunTable] = field(default_factory=dict)
     note: str = ""
     traceback: str | None = None
 
@@ -132,6 +151,11 @@ class RunOutcome:
         note = f": {self.note}" if self.note else ""
         ended = f"{self.status} by {self.stop_reason} after {self.ticks} ticks{note}"
         return f"<RunOutcome of run {self.run.run_id}, config {self.run.config_id}, rep {self.run.rep}: {ended}>"
+
+    @property
+    def byte_count(self) -> int:
+        """Size of series and tables that counts against a series budget."""
+        return self.series.byte_count + sum(len(table.data) for table in self.tables.values())
 
     @property
     def steps_per_s(self) -> float:

@@ -30,6 +30,7 @@ from henad_web.model.schema import ModelSchema, Schedule, ScheduledAction, sched
 
 if TYPE_CHECKING:
     from henad_web.explore.spec_file import LoadedSpec
+    from henad_web.model.tables import Table
 
 __all__ = ["MAX_CONFIGS", "MAX_RUNS", "Config", "ConfigSequence", "Plan", "PlannedBlock"]
 
@@ -158,6 +159,7 @@ class Plan:
             raise ModelMismatchError(spec.model, schema.model)
         problems = ProblemList()
         checks.check_lengths(spec, problems)
+        checks.check_tables(spec, schema, problems)
         checks.check_seeds(spec, problems)
         checks.check_columns(spec, schema.stat_labels, problems)
         checks.check_actions(spec, schema.action_ids, problems)
@@ -202,6 +204,16 @@ class Plan:
     def total_ticks(self) -> int:
         """Last tick of a run, ``warmup + steps``."""
         return self.spec.run.warmup + self.spec.run.steps
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The model's own tables that are kept, in the order it declares them."""
+        return tuple(table for table in self.schema.tables if table.id in self.spec.measure.tables)
+
+    @property
+    def table_kinds(self) -> dict[str, dict[str, str]]:
+        """Kinds of the columns of these tables by id, as a manifest keeps them."""
+        return {table.id: {name: str(kind) for name, kind in table.columns.items()} for table in self.tables}
 
     @cached_property
     def stop(self) -> StopSpec | CompoundStop | None:

@@ -298,7 +298,8 @@ class ReducerSpec(_Spec, frozen=True, kw_only=True):
 class MeasureSettings(_Spec, frozen=True, kw_only=True):
     """When a run is sampled and what is kept. Cadences in ticks; `series_every` 0 keeps no series.
 
-    `series_every` None means `stats_every`; a spec read from a file has it resolved.
+    `series_every` None means `stats_every`; a spec read from a file has it resolved. `tables` are the ids of tables of
+    the model's own that are kept; `tables_every` None asks for them at the end of each run alone.
     """
 
     path = ("measure",)
@@ -307,6 +308,8 @@ class MeasureSettings(_Spec, frozen=True, kw_only=True):
     series_every: int | None = None
     default_reducers: bool = True
     reducers: tuple[ReducerSpec, ...] = ()
+    tables: tuple[str, ...] = ()
+    tables_every: int | None = None
 
     @property
     def series_cadence(self) -> int:

@@ -200,12 +200,17 @@ def _measure(spec: SweepSpec) -> Document:
         {"column": column, "kinds": [parse_kind(reducer.kind).text for reducer in reducers]}
         for column, reducers in groupby(measure.reducers, key=lambda reducer: reducer.column)
     ]
-    return {
+    document: Document = {
         "stats_every": measure.stats_every,
         "series_every": measure.series_cadence,
         "default_reducers": measure.default_reducers,
         "reducers": grouped,
     }
+    if measure.tables:
+        document["tables"] = list(measure.tables)
+    if measure.tables_every is not None:
+        document["tables_every"] = measure.tables_every
+    return document
 
 
 def _block(block: BlockSpec, largest_seed: int, value: Callable[[object], object]) -> Document:

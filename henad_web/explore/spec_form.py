@@ -135,12 +135,17 @@ class MeasureForm(_Form, frozen=True):
             stats_every.
         default_reducers: Whether every statistic gets final, min, max and mean.
         reducers: What is computed beside these.
+        tables: Ids of the model's own tables that are kept; left out, none.
+        tables_every: Ticks between two reports of these tables, a multiple of stats_every; the end of a run is one in
+            any case, and left out, the only one.
     """
 
     stats_every: Count = _MEASURE.stats_every
     series_every: Whole | UnsetType = UNSET
     default_reducers: bool = _MEASURE.default_reducers
     reducers: list[ReducerForm] = []
+    tables: Annotated[tuple[str, ...], Meta(extra_json_schema={"uniqueItems": True})] = _MEASURE.tables
+    tables_every: Count | UnsetType = UNSET
 
 
 class SeedsForm(_Form, frozen=True):
@@ -339,6 +344,7 @@ def _simplified(value: object) -> object:
 
 def _add_rules(definitions: dict[str, Schema]) -> None:
     definitions["Seeds"]["not"] = {"required": ["scheme", "list"]}
+    definitions["Measure"]["dependencies"] = {"tables_every": ["tables"]}
     definitions["Factor"]["allOf"] = [_exactly_one("param", "action"), _exactly_one("values", "range", "levels")]
     sampled = [kind.value for kind in DesignKind if kind not in _UNSAMPLED]
     definitions["Block"]["allOf"] = [

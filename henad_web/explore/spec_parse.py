@@ -55,7 +55,7 @@ from henad_web.explore.spec_form import (
     StopForm,
     keys_of,
 )
-from henad_web.explore.spec_kinds import VALUE, kind_of
+from henad_web.explore.spec_kinds import TEXT, VALUE, kind_of
 from henad_web.explore.spelling import comparator_hint, meant
 from henad_web.explore.table_reader import TableReader
 
@@ -207,8 +207,21 @@ def _measure(top: TableReader) -> tuple[MeasureSettings, tuple[int, ...]]:
         series_every=measure.whole("series_every", stats_every),
         default_reducers=measure.flag("default_reducers", default=True),
         reducers=tuple(reducers),
+        tables=_tables(measure),
+        tables_every=measure.optional_whole("tables_every", least=1),
     )
     return settings, tuple(entries)
+
+
+def _tables(measure: TableReader) -> tuple[str, ...]:
+    raw = measure.raw("tables")
+    found = []
+    for _, id in measure.items("tables", hint=f'write tables = ["{raw}"]' if isinstance(raw, str) else None):
+        if isinstance(id, str):
+            found.append(id)
+        else:
+            measure.problems.add(measure.path, "tables", TEXT[0], came=kind_of(id), allowed="ids of the model's tables")
+    return tuple(found)
 
 
 def _reducers(entry: object, path: TablePath, problems: ProblemList) -> list[ReducerSpec]:

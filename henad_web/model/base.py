@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.errors import near_miss
-from henad_web.model.declarations import ActionMethod, Parameter, shown_name
+from henad_web.model.declarations import ActionMethod, Parameter, TableMethod, shown_name
 from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal, take_body
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params
@@ -111,6 +111,7 @@ class Model(StateDefaults):
     _assigned: ClassVar[tuple[str, ...]] = ()
     _actions: ClassVar[Mapping[str, ActionMethod]] = {}
     _body: ClassVar[Mapping[str, object]]
+    _tables: ClassVar[Mapping[str, TableMethod]] = {}
     _may_end: ClassVar[bool] = False
 
     def __init_subclass__(cls, **keywords: Unpack[ClassKeywords]) -> None:
@@ -134,7 +135,7 @@ class Model(StateDefaults):
 
     @classmethod
     def entry(cls) -> ModelEntry:
-        """Return the entry of the class: id, parameters, statistics, actions and metadata, as declared."""
+        """Return the entry of the class: id, parameters, statistics, actions, tables and metadata, as declared."""
         found = vars(cls).get("_entry")
         if isinstance(found, ModelEntry):
             return found
@@ -144,7 +145,7 @@ class Model(StateDefaults):
         stats = {name: each.stat(name, position) for position, (name, each) in enumerate(declared.stats.items())}
         cls._readers = tuple((stats[name].label, each.reader(name)) for name, each in declared.stats.items())
         cls._assigned = tuple(name for name, each in declared.stats.items() if each.read is None)
-        cls._actions = declared.actions
+        cls._actions, cls._tables = declared.actions, declared.tables
         cls._entry = ModelEntry(
             id=cls._names.get("id", model_id(cls.__name__)),
             name=cls._names.get("name", shown_name(model_id(cls.__name__))),
@@ -156,6 +157,7 @@ class Model(StateDefaults):
             factory=cls,
             source_module=cls.__module__,
             batches=_offer_of(cls),
+            tables=tuple(each.table(name) for name, each in declared.tables.items()),
         )
         return cls._entry
 
@@ -216,6 +218,10 @@ class Model(StateDefaults):
         """Do the action; False when the model refuses or does not know it."""
         found = self._actions.get(action_id)
         return found is not None and found.do(self) is not False
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """Return the columns of the table `name` at the tick reached, as the method declared so returns them."""
+        return self._tables[name].read(self)
 
     def set_param(self, id: str, value: ParamValue) -> bool:
         """Give a live parameter a value from the next step on; False for one that is read at the build.

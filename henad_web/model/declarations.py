@@ -1,4 +1,4 @@
-"""What a model declares in the body of its class: parameters, statistics and actions, each where it is used.
+"""What a model declares in the body of its class: parameters, statistics, actions and tables, each where it is used.
 
 A parameter is declared as `params` has it, without the id and the label, which follow from the attribute's name; with
 them the same calls make the `Param` of an entry that is put together by hand. Owns the declarations alone: `definition`
@@ -8,18 +8,21 @@ reads them off a class.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Generic, Self, TypeVar, cast, overload
 
+from henad_web.errors import ModelDefinitionError
 from henad_web.model import params
 from henad_web.model.params import Apply, Format, Param
 from henad_web.model.schema import Action, Rgb, Rgba, Stat
+from henad_web.model.tables import Table
 
 __all__ = [
     "ActionMethod",
     "Parameter",
     "Statistic",
+    "TableMethod",
     "action",
     "boolean",
     "choice",
@@ -28,6 +31,7 @@ __all__ = [
     "i64",
     "shown_name",
     "stat",
+    "table",
     "text",
     "u32",
 ]
@@ -184,6 +188,58 @@ def action(
         label: Name shown to people, made from the method's name when None.
     """
     return ActionMethod(do, label) if do is not None else lambda method: ActionMethod(method, label)
+
+
+class TableMethod:
+    """A table in the body of a class; of an instance, the method that returns its columns.
+
+    Args:
+        read: Returns the columns at the tick reached.
+        columns: Kind of each column by name.
+    """
+
+    def __init__(self, read: Callable[[Any], Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+        self.read = read
+        self._columns = dict(columns)
+        self.__doc__ = read.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Callable[[], Mapping[str, Any]]: ...
+    def __get__(self, instance: object, owner: type) -> Self | Callable[[], Mapping[str, Any]]:
+        """Return the declaration, of the class, or the bound method, of an instance."""
+        return self if instance is None else cast("Callable[[], Mapping[str, Any]]", self.read.__get__(instance, owner))
+
+    def table(self, id: str) -> Table:
+        """Return what a schema holds of it under its `id`.
+
+        Raises:
+            ModelDefinitionError: Its id, a column or a kind cannot be used.
+        """
+        return Table(id, self._columns)
+
+
+def table(
+    columns: Mapping[str, str] | None = None, /, **kinds: str
+) -> Callable[[Callable[[Any], Mapping[str, Any]]], TableMethod]:
+    """Declare a table of a model: ``@hw.table(wealth="f64")`` over a method that returns its columns.
+
+    The method's name is the table's id. It is called only for a spec that asks for the table, and returns for the tick
+    reached a mapping of every column to an array ``(rows,)``, all of one length.
+
+    Args:
+        columns: Kind of each column by name: ``f64``, ``f32``, ``i64``, ``bool`` or ``text``; for names that are no
+            words.
+        **kinds: The same by keyword.
+
+    Raises:
+        ModelDefinitionError: It stands over a method without its columns; when the class is made, also where a column
+            or a kind cannot be used.
+    """
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ModelDefinitionError('a table says its columns: @hw.table(id="i64", wealth="f64") over its method')
+    return lambda read: TableMethod(read, {**(columns or {}), **kinds})
 
 
 def _declared(

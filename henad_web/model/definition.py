@@ -14,9 +14,10 @@ from types import FunctionType
 from typing import Any, cast
 
 from henad_web.errors import ModelDefinitionError
-from henad_web.model.declarations import ActionMethod, Parameter, Statistic
+from henad_web.model.declarations import ActionMethod, Parameter, Statistic, TableMethod
 from henad_web.model.params import Param
 from henad_web.model.schema import Action, Stat
+from henad_web.model.tables import Table
 
 __all__ = ["Declared", "declared_by", "first_paragraph", "model_id", "refusal", "take_body"]
 
@@ -31,7 +32,20 @@ _CALLS: Mapping[str, int] = {
 }
 """Methods of a model that are called from outside, and with how many arguments."""
 
-_KINDS: Mapping[type[Any], str] = {Parameter: "a parameter", Statistic: "a statistic", ActionMethod: "an action"}
+_KINDS: Mapping[type[Any], str] = {
+    Parameter: "a parameter",
+    Statistic: "a statistic",
+    ActionMethod: "an action",
+    TableMethod: "a table",
+}
+_OF_AN_ENTRY: tuple[tuple[type[Any], str], ...] = (
+    (Param, "hw.f32(0.3, min=0, max=1)"),
+    (Stat, "@hw.stat"),
+    (Action, "@hw.action"),
+    (Table, '@hw.table(wealth="f64")'),
+)
+"""What an entry holds, and how a class declares it."""
+
 _STEPS = ("step_once", "step")
 _OTHERS = ("grid", "population", "heap_bytes", "parallel_jobs", "build_many", "batch_rows")
 _CLOSE = 0.82
@@ -45,6 +59,7 @@ class Declared:
     params: dict[str, Parameter[Any]]
     stats: dict[str, Statistic[Any]]
     actions: dict[str, ActionMethod]
+    tables: dict[str, TableMethod]
 
 
 def refusal(cls: type, wrong: str) -> ModelDefinitionError:
@@ -88,12 +103,17 @@ def declared_by(cls: type, kit: tuple[type, ...]) -> Declared:
         if name in owners:
             _check_call(cls, name, found[name], count)
     _check_spelling(cls, known, owners)
-    declared = Declared(_of_kind(found, Parameter), _of_kind(found, Statistic), _of_kind(found, ActionMethod))
+    if "table" in owners:
+        wrong = "it has a method table, by which tables are asked for"
+        raise refusal(cls, f'{wrong}; put @hw.table(wealth="f64") over a method of its own for each table')
+    declared = Declared(*(_of_kind(found, kind) for kind in _KINDS))
     for name, statistic in declared.stats.items():
         if statistic.read is not None:
             _check_call(cls, name, statistic.read, 0)
     for name, action in declared.actions.items():
         _check_call(cls, name, action.do, 0)
+    for name, table in declared.tables.items():
+        _check_call(cls, name, table.read, 0)
     if not declared.stats:
         raise refusal(cls, "it declares no statistic; put @hw.stat over a method that returns a number")
     return declared
@@ -121,7 +141,7 @@ def _of_kind(found: Mapping[str, object], kind: type[Any]) -> dict[str, Any]:
 
 def _check_declaration(cls: type, name: str, value: object, of_kit: object, known: set[str]) -> None:
     """Refuse what is declared under a name that is taken, or in a form that only an entry has."""
-    is_declared = isinstance(value, Parameter | Statistic | ActionMethod)
+    is_declared = isinstance(value, tuple(_KINDS))
     if is_declared and name in known and not isinstance(of_kit, type(value)):
         what = _KINDS[type(value)].split(" ")[1]
         raise refusal(cls, f"the {what} '{name}' has the name of a member that every model has; give it another one")
@@ -131,7 +151,7 @@ def _check_declaration(cls: type, name: str, value: object, of_kit: object, know
         raise refusal(cls, f"'{name}' takes the place of {_KINDS[kind]} of the same name; declare it as one again")
     if isinstance(value, tuple) and any(isinstance(part, Parameter | Statistic) for part in value):
         raise refusal(cls, f"'{name}' has a comma behind it, which makes it a tuple; take it away")
-    for form, short in ((Param, "hw.f32(0.3, min=0, max=1)"), (Stat, "@hw.stat"), (Action, "@hw.action")):
+    for form, short in _OF_AN_ENTRY:
         if isinstance(value, form):
             wrong = f"'{name}' is a {form.__name__}, which belongs into an entry; a class declares it by {short}"
             raise refusal(cls, wrong)

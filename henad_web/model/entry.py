@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import operator
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from typing import Protocol
 from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError, UsageError
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import Param, ParamValue
-from henad_web.model.schema import LONGEST_NAME, Action, ModelSchema, Rgb, Stat, name_problem
+from henad_web.model.schema import ID_RULE, Action, ModelSchema, Rgb, Stat, cut_name, is_id, name_problem
 from henad_web.model.state import BatchState, ModelState
+from henad_web.model.tables import Table
 
 __all__ = [
     "Backend",
@@ -36,9 +36,6 @@ __all__ = [
 
 Factory = Callable[[Mapping[str, ParamValue], int | None], ModelState]
 """Builds a model from a canonical value for each parameter and a seed, 0 to 2^64 - 1, or None."""
-
-_ID = re.compile(rf"[a-z][a-z0-9_]{{,{LONGEST_NAME - 1}}}")
-_ID_RULE = f"a lower-case letter, then lower-case letters, digits, underscores, up to {LONGEST_NAME} of all"
 
 
 class Backend(StrEnum):
@@ -109,6 +106,7 @@ class ModelEntry:
         factory: Builds it.
         source_module: Name of the module that is the model's own, for the place of a fault; the factory's by default.
         batches: How it steps several replicates together, None where it does not.
+        tables: Tables of its own that specs may ask for; its state offers them by `TableState.table`.
 
     Raises:
         ModelDefinitionError: The id or that of a parameter is malformed, an id or label is used twice, a name has more
@@ -126,31 +124,43 @@ class ModelEntry:
     factory: Factory
     source_module: str | None = None
     batches: BatchOffer | None = None
+    tables: tuple[Table, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a declaration that specs or files could not name."""
-        if not _is_id(self.id):
-            raise ModelDefinitionError(f"model id {_cut(self.id)} is malformed: {_ID_RULE}")
+        if not is_id(self.id):
+            raise ModelDefinitionError(f"model id {cut_name(self.id)} is malformed: {ID_RULE}")
         for param in self.params:
-            if not _is_id(param.id):
-                raise ModelDefinitionError(f"model '{self.id}': parameter id {_cut(param.id)} is malformed: {_ID_RULE}")
+            if not is_id(param.id):
+                raise ModelDefinitionError(
+                    f"model '{self.id}': parameter id {cut_name(param.id)} is malformed: {ID_RULE}"
+                )
         for what, name in self._names():
-            wrong = name_problem(name) if isinstance(name, str) else "is no text"
-            if wrong is not None:
-                raise ModelDefinitionError(f"model '{self.id}': {what} {_cut(name)} {wrong}")
+            problem = name_problem(name) if isinstance(name, str) else "is no text"
+            if problem is not None:
+                raise ModelDefinitionError(f"model '{self.id}': {what} {cut_name(name)} {problem}")
         for what, names in (
             ("parameter", [param.id for param in self.params]),
             ("statistic", [stat.label for stat in self.stats]),
             ("action", [action.id for action in self.actions]),
+            ("table", [table.id for table in self._checked_tables()]),
         ):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ModelDefinitionError(f"model '{self.id}' declares the {what} '{twice}' twice")
-        wrong = call_problem(self.factory)
-        if wrong is not None:
+        why = call_problem(self.factory)
+        if why is not None:
             raise ModelDefinitionError(
-                f"model '{self.id}': the factory {wrong}; it is called as factory(params, seed) and returns the state"
+                f"model '{self.id}': the factory {why}; it is called as factory(params, seed) and returns the state"
             )
+
+    def _checked_tables(self) -> tuple[Table, ...]:
+        tables: object = self.tables
+        wrong = [table for table in tables if not isinstance(table, Table)] if isinstance(tables, tuple) else [tables]
+        if wrong:
+            allowed = 'a tuple of tables such as hw.Table("agents", {"wealth": "f64"})'
+            raise ModelDefinitionError(f"model '{self.id}': tables holds {whole_text(wrong[0])}; allowed: {allowed}")
+        return self.tables
 
     def _names(self) -> Iterator[tuple[str, str]]:
         """Yield every name that people read and files may hold, and what it is the name of."""
@@ -189,6 +199,7 @@ class ModelEntry:
             params=self.params,
             stats=self.stats,
             actions=self.actions,
+            tables=self.tables,
         )
 
     def build(
@@ -273,18 +284,6 @@ def _checked_seed(seed: int) -> int:
     if not 0 <= number < 2**64:
         raise ParamError("seed", "out of range", came=whole_text(number), allowed=allowed)
     return number
-
-
-def _is_id(id: object) -> bool:
-    return isinstance(id, str) and _ID.fullmatch(id) is not None
-
-
-def _cut(name: object) -> str:
-    is_long = isinstance(name, str) and len(name) > _LONGEST_SHOWN
-    return repr(f"{name[:_LONGEST_SHOWN]}…") if isinstance(name, str) and is_long else whole_text(name)
-
-
-_LONGEST_SHOWN = 40
 
 
 class GivesEntry(Protocol):

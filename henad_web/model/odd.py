@@ -92,7 +92,9 @@ def _stochasticity(entry: ModelEntry) -> str:
 
 def _observation(entry: ModelEntry) -> str:
     names = ", ".join(f"{_plain(stat.label)}" for stat in entry.stats)
-    return f"{counted(len(entry.stats), 'statistic')} of the whole model: {names}."
+    of_all = f"{counted(len(entry.stats), 'statistic')} of the whole model: {names}."
+    tables = "; ".join(f"`{table.id}` ({', '.join(map(_plain, table.columns))})" for table in entry.tables)
+    return f"{of_all} Where a study asks for them, tables of its parts: {tables}." if tables else of_all
 
 
 def _initialization(params: Sequence[Param]) -> str:

@@ -6,18 +6,24 @@ sample of that tick. One past the last tick never fires.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from henad_web.errors import ParamError, near_miss
-from henad_web.model.decimals import f32_text
+from henad_web.model.decimals import f32_text, whole_text
 from henad_web.model.fnv import KIND_TAGS, Fnv1a64
 from henad_web.model.params import Param, ParamKind, ParamValue
 
+if TYPE_CHECKING:
+    from henad_web.model.tables import Table
+
 __all__ = [
     "Action",
+    "ID_RULE",
     "LONGEST_NAME",
     "ModelSchema",
     "Rgb",
@@ -26,6 +32,8 @@ __all__ = [
     "ScheduledAction",
     "Stat",
     "are_declared",
+    "cut_name",
+    "is_id",
     "name_problem",
     "schedule_of",
 ]
@@ -70,6 +78,23 @@ def schedule_of(actions: Iterable[ScheduledAction]) -> Schedule:
 
 LONGEST_NAME = 200
 """Letters of the longest name of a statistic, an option or an action: a table's column, read by people."""
+
+_ID = re.compile(rf"[a-z][a-z0-9_]{{,{LONGEST_NAME - 1}}}")
+ID_RULE = f"a lower-case letter, then lower-case letters, digits, underscores, up to {LONGEST_NAME} of all"
+
+
+def is_id(id: object) -> bool:
+    """Return whether `id` can name a model, a parameter or a table in specs and files."""
+    return isinstance(id, str) and _ID.fullmatch(id) is not None
+
+
+def cut_name(name: object) -> str:
+    """Return `name`, whatever it is, as messages show it: a long one cut."""
+    is_long = isinstance(name, str) and len(name) > _LONGEST_SHOWN
+    return repr(f"{name[:_LONGEST_SHOWN]}…") if isinstance(name, str) and is_long else whole_text(name)
+
+
+_LONGEST_SHOWN = 40
 
 Rgb = tuple[int, int, int]
 Rgba = tuple[int, int, int, int]
@@ -134,6 +159,7 @@ class ModelSchema:
         params: Parameters; a config's values stand in this order.
         stats: Statistics in the order they are reported.
         actions: Actions the model knows.
+        tables: Tables of its own; they change nothing else that a run leaves, and enter no hash.
     """
 
     model: str
@@ -142,6 +168,7 @@ class ModelSchema:
     params: tuple[Param, ...]
     stats: tuple[Stat, ...]
     actions: tuple[Action, ...]
+    tables: tuple[Table, ...] = ()
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -243,6 +270,8 @@ class ModelSchema:
         document["actions"] = [
             {"index": index, "id": action.id, "label": action.label} for index, action in enumerate(self.actions)
         ]
+        if self.tables:
+            document["tables"] = [{"id": table.id, "columns": dict(table.columns)} for table in self.tables]
         document["seed"] = {"type": "u64"}
         return document
 

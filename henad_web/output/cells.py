@@ -1,15 +1,14 @@
-"""Cells of the tables: numbers and texts as they are written, and a column's texts turned into an array of its type.
+"""Cells of the tables read back: a column's texts turned into an array of its type.
 
-Owns the cell forms (the shortest positional decimal that reads back, the quoting of a field; free of locale), the types
-and what a cell may hold. A number is the decimal that stands in the table: the text of a single-precision value, such
-as 0.4, gives the double 0.4, so that filters, merges and axes work. Knows nothing of where a column stands.
+Owns the types and what a cell may hold. A number is the decimal that stands in the table: the text of a
+single-precision value, such as 0.4, gives the double 0.4, so that filters, merges and axes work. Knows nothing of where
+a column stands; how cells are written is `explore.cell_texts`' business.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,64 +17,14 @@ from numpy.typing import NDArray
 
 from henad_web.errors import TableDamagedError
 from henad_web.explore.outcomes import RunStatus, StopReason
-from henad_web.model.decimals import WHOLE_LIMIT, f64_from_text, f64_text
+from henad_web.model.decimals import f64_from_text
 
 __all__ = [
     "Cells",
     "NUMBER",
     "WHOLE",
     "cells_for",
-    "column_texts",
-    "csv_field",
-    "csv_line",
-    "milliseconds_text",
-    "number_text",
 ]
-
-_FEW = 32
-"""Up to so many numbers one by one are faster than a look at the whole column (measured: 20 microseconds for that)."""
-
-_QUOTED = re.compile(r'[,"\r\n]')
-
-
-def number_text(number: float) -> str:
-    """Return `number` as a cell: no exponent ever, empty when it is not finite, ``0`` for a negative zero.
-
-    The digits are the fewest that read back as the same double.
-    """
-    number = float(number)
-    return f64_text(number) if math.isfinite(number) else ""
-
-
-def milliseconds_text(number: float) -> str:
-    """Return a timing as a cell: three decimals, empty when it is not finite."""
-    return f"{number:.3f}" if math.isfinite(number) else ""
-
-
-def column_texts(values: NDArray[np.float64]) -> list[str]:
-    """Return the cells of `values`, float64 ``(n,)``, each as `number_text` gives it."""
-    if len(values) > _FEW and _all_whole(values):
-        return list(map(str, values.astype(np.int64).tolist()))
-    return list(map(number_text, values.tolist()))
-
-
-def _all_whole(values: NDArray[np.float64]) -> bool:
-    with np.errstate(invalid="ignore"):
-        return bool(np.all((np.abs(values) < WHOLE_LIMIT) & (np.trunc(values) == values)))
-
-
-def csv_field(text: str) -> str:
-    """Return `text` as a field: quoted, quotes doubled, when it holds a comma, a quote or a line break."""
-    if _QUOTED.search(text) is None:
-        return text
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
-
-
-def csv_line(fields: Iterable[str]) -> bytes:
-    """Return `fields` as one record of a table, quoted as needed, UTF-8, with its line feed."""
-    return (",".join(map(csv_field, fields)) + "\n").encode()
-
 
 WHOLE = r"(?:0|[1-9][0-9]*+)"
 """A whole number as tables spell it."""

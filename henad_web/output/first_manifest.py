@@ -95,7 +95,9 @@ def first_manifest(
         argv=author.argv,
         plan=_plan_record(plan),
         seeds=_seeds_record(plan.spec.seeds),
-        columns=ColumnsRecord(stats=outline.stat_columns, reducers=outline.reducer_columns),
+        columns=ColumnsRecord(
+            stats=outline.stat_columns, reducers=outline.reducer_columns, tables=plan.table_kinds or UNSET
+        ),
         shard=ShardRecord(index=outline.shard.index, count=outline.shard.count),
         execution=execution,
         runtime=author.runtime,

@@ -19,6 +19,7 @@ from msgspec import UNSET, UnsetType
 
 from henad_web.errors import ManifestError, SpecError, counted
 from henad_web.explore.spec_file import SpecSource, parse_spec, parse_spec_document
+from henad_web.model.schema import is_id
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
 from henad_web.output.tables import RunsLayout
@@ -193,10 +194,16 @@ class SeedsRecord(_Record, frozen=True):
 
 
 class ColumnsRecord(_Record, frozen=True):
-    """Stat columns of series.csv and reducer columns of runs.csv."""
+    """Stat columns of series.csv and reducer columns of runs.csv; kinds of the columns of each table kept, by id."""
 
     stats: tuple[str, ...]
     reducers: tuple[str, ...]
+    tables: dict[str, dict[str, str]] | UnsetType = UNSET
+
+    @property
+    def own_tables(self) -> dict[str, dict[str, str]]:
+        """Kinds of the columns of the model's own tables, empty where none is kept."""
+        return {} if self.tables is UNSET else self.tables
 
 
 class ShardRecord(_Record, frozen=True):
@@ -379,6 +386,9 @@ class Manifest(_Record, frozen=True):
         """
         if self.shard.index >= self.shard.count:
             raise ValueError(f"shard {self.shard.index} of {self.shard.count} does not exist")
+        for id in self.columns.own_tables:
+            if not is_id(id):  # it is the name of a file
+                raise ValueError(f"{id!r} is no id of a table")
         for number, session in enumerate(self.sessions, start=1):
             for span in session.rows or ():
                 if span.step < 1 or not 0 <= span.first <= span.last < self.plan.runs:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from henad_web.errors import ManifestError
-from henad_web.output.cells import csv_line
+from henad_web.explore.cell_texts import csv_line
 from henad_web.output.names import LOCK, MANIFEST, PARTIAL, RUNS
 from henad_web.output.records import RecordReader
 from henad_web.output.store import checked_files

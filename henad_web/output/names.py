@@ -5,7 +5,20 @@ Names only; what is in a file is its own module's business.
 
 from __future__ import annotations
 
-__all__ = ["LOCK", "MANIFEST", "MARKER", "PARTIAL", "RESULT_NAMES", "RUNS", "SERIES", "STAGED", "SUMMARY"]
+__all__ = [
+    "LOCK",
+    "MANIFEST",
+    "MARKER",
+    "PARTIAL",
+    "RESULT_NAMES",
+    "RUNS",
+    "SERIES",
+    "STAGED",
+    "SUMMARY",
+    "TABLES",
+    "TABLE_ROWS",
+    "own_table_name",
+]
 
 RUNS = "runs.csv"
 SERIES = "series.csv"
@@ -24,6 +37,18 @@ RESULT_NAMES = (
     "archive.csv",
 )
 """Every file of a sweep or a search, in the order a record lists them."""
+
+TABLES = "tables"
+"""Folder of the models' own tables, beside the files of every sweep."""
+
+TABLE_ROWS = f"{TABLES}/rows.csv"
+"""How many rows each run has in each of the model's own tables."""
+
+
+def own_table_name(id: str) -> str:
+    """Return the file of the model's own table `id`."""
+    return f"{TABLES}/{id}.csv"
+
 
 STAGED = ".staged"
 """Ending of a table that is about to replace another one."""

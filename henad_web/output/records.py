@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from henad_web.errors import TableDamagedError
-from henad_web.output.cells import csv_line
+from henad_web.explore.cell_texts import csv_line
 
 __all__ = ["RecordReader", "TableRecord", "canonical_records"]
 

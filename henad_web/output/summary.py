@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
+from henad_web.explore.cell_texts import csv_line, number_text
 from henad_web.explore.columns import MEASURED
 from henad_web.explore.outcomes import RunStatus
-from henad_web.output.cells import cells_for, csv_line, number_text
+from henad_web.output.cells import cells_for
 from henad_web.output.names import RUNS
 from henad_web.output.records import RecordReader, TableRecord
 from henad_web.output.table_reading import check_width

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from henad_web.output.store import ResultsReader
 
 __all__ = [
+    "Groups",
     "IS_FAILURE",
     "STATUSES",
     "Ints",
@@ -36,6 +37,7 @@ __all__ = [
     "SeriesIndex",
     "index_runs",
     "index_series",
+    "opened_or_empty",
     "read_indexes",
     "recorded_indexes",
 ]
@@ -209,7 +211,7 @@ def index_series(stream: BinaryIO, header: Sequence[str], cadence: SeriesCadence
         TableDamagedError: A record other than a torn last one is no row.
     """
     reader = SeriesReader(stream)
-    groups = _Groups(cadence)
+    groups = Groups(cadence)
     if reader.header == tuple(header):
         for rows in reader.rows():
             groups.add(rows)
@@ -232,9 +234,9 @@ def read_indexes(
     Raises:
         TableDamagedError: A record other than a torn last one is no row.
     """
-    with _opened(reader, RUNS) as stream:
+    with opened_or_empty(reader, RUNS) as stream:
         runs = index_runs(stream, layout)
-    with _opened(reader, SERIES) as stream:
+    with opened_or_empty(reader, SERIES) as stream:
         return runs, index_series(stream, series_header(stats), cadence)
 
 
@@ -256,7 +258,8 @@ def recorded_indexes(
 
 
 @contextmanager
-def _opened(reader: ResultsReader, name: str) -> Iterator[BinaryIO]:
+def opened_or_empty(reader: ResultsReader, name: str) -> Iterator[BinaryIO]:
+    """Open the file `name` of `reader`; one that is missing is empty."""
     if not reader.holds(name):
         yield io.BytesIO()
         return
@@ -264,8 +267,12 @@ def _opened(reader: ResultsReader, name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-class _Groups:
-    """Gathers rows into groups, some neighbouring rows at a time."""
+class Groups:
+    """Gathers rows into groups of neighbouring rows of one run, some at a time.
+
+    Args:
+        cadence: Where the ticks of a group must stand; None for one behind the other.
+    """
 
     def __init__(self, cadence: SeriesCadence | None) -> None:
         self._cadence = cadence
@@ -273,6 +280,7 @@ class _Groups:
         self._id, self._rows, self._tick = -1, 0, -1  # of the group that the next rows may go on with
 
     def add(self, rows: SeriesRows) -> None:
+        """Take the next rows of the table."""
         ids, ticks = rows.run_ids, rows.ticks
         if not len(ids):
             return

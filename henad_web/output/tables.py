@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from henad_web.errors import TableDamagedError
+from henad_web.explore.cell_texts import column_texts, csv_field, csv_line, milliseconds_text, number_text
 from henad_web.explore.columns import (
     ACTION,
     LEADING,
@@ -22,7 +23,6 @@ from henad_web.explore.columns import (
     SUMMARY_TICKS,
     TIMINGS,
 )
-from henad_web.output.cells import column_texts, csv_field, csv_line, milliseconds_text, number_text
 from henad_web.output.names import RUNS
 
 if TYPE_CHECKING:

@@ -1,17 +1,20 @@
-"""Writes the four files of a sweep, in the order that loses nothing, with the rows that are copied from tables before.
+"""Writes the files of a sweep, in the order that loses nothing, with the rows that are copied from tables before.
 
-Owns that order: a run's series rows go before its row, the summary before the manifest that calls the sweep ended. Owns
-too which bytes of a copied row change when another plan numbers its run: the four ids at its start, and the id at the
-start of each of its series rows. Cells that are results are copied as they stand; quotes that need not be, and other
-line ends, are not. Knows no file system (`store`) and no formats (`tables`, `summary`, `manifest`).
+Owns that order: a run's rows in its model's own tables and in the series go before its row, the summary before the
+manifest that calls the sweep ended. Owns too which bytes of a copied row change when another plan numbers its run: the
+four ids at its start, and the id at the start of each of its rows elsewhere. Cells that are results are copied as they
+stand; quotes that need not be, and other line ends, are not. Knows no file system (`store`) and no formats (`tables`,
+`own_tables`, `summary`, `manifest`).
 """
 
 from __future__ import annotations
 
+import io
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from msgspec.structs import replace
@@ -21,8 +24,9 @@ from henad_web.explore.spec import RunOrder
 from henad_web.output.build import BuildRecord, model_source
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, SpanBuilder, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
+from henad_web.output.own_tables import own_files, own_rows
 from henad_web.output.record import Counts, SweepEnd
-from henad_web.output.records import canonical_records
+from henad_web.output.records import RecordReader, canonical_records
 from henad_web.output.summary import summary_table
 from henad_web.output.table_index import SeriesCadence
 from henad_web.output.table_rows import WrittenRows, all_rows
@@ -40,8 +44,8 @@ __all__ = [
     "PlanNumbering",
     "ResultsWriter",
     "copied_tables",
+    "copy_groups",
     "copy_rows",
-    "copy_series",
 ]
 
 _PIECE_BYTES, _PIECE_ROWS = 1 << 20, 256
@@ -81,9 +85,13 @@ class ResultsWriter:
         self._store, self._wall_clock, self._entry, self._plan, self._kept = store, wall_clock, entry, plan, kept
         self._manifest, columns = manifest, manifest.columns
         self._runs, self._series = RunsTable(plan, columns.reducers), SeriesTable(columns.stats)
+        own = {file.name: file.first_line for file in own_files(columns)}
+        self._headers = {RUNS: self._runs.header, SERIES: self._series.header, **own}
         self._ran, self._counts, self._is_open = 0, Counts(), False
         self._last_id, self._is_in_order, self._has_kept, self._ran_ids = -1, True, False, SpanBuilder()
-        self._rows = WrittenRows() if kept is None and plan.spec.run.order is not RunOrder.DEPTH else None
+        self._rows = (
+            WrittenRows(tuple(self._headers)) if kept is None and plan.spec.run.order is not RunOrder.DEPTH else None
+        )
         if kept is not None:
             self._counts, self._last_id = kept.rows.counts, kept.rows.last_id
             self._is_in_order = kept.ends is None or kept.rows.is_in_order
@@ -118,8 +126,8 @@ class ResultsWriter:
         self._is_open = True
         self._write(self._manifest)
         if kept is None:
-            self._store.create(RUNS, self._runs.header)
-            self._store.create(SERIES, self._series.header)
+            for name, header in self._headers.items():
+                self._store.create(name, header)
             self._store.sync()
         return lines
 
@@ -141,17 +149,16 @@ class ResultsWriter:
                 stays = kept.is_own and kept.rows.has_written_ids
                 yield from self._rewriting(kept.reader, kept.rows, None if stays else PlanNumbering.of(self._plan))
             else:
-                self._store.adopt(RUNS, kept.ends.runs)
-                self._store.adopt(SERIES, kept.ends.series)
+                for name, end in {RUNS: kept.ends.runs, SERIES: kept.ends.series, **kept.ends.own}.items():
+                    self._store.adopt(name, end)
             self._has_kept = True
         self._store.sync()
 
     def _rewriting(self, reader: ResultsReader, rows: TableRows, numbering: PlanNumbering | None) -> Iterator[float]:
         """Make the tables anew of the `rows` of `reader`, some at a time; yield the share done."""
-        headers = (self._runs.header, self._series.header)
-        size = sum(map(len, headers)) + rows.byte_count
+        size = sum(map(len, self._headers.values())) + rows.byte_count
         done = told = 0
-        tables = copied_tables(reader, rows, headers, numbering)
+        tables = copied_tables(reader, rows, self._headers, numbering)
         for number, chunk in enumerate(self._store.rewriting(tables), start=1):
             done += chunk
             if done - told >= _PIECE_BYTES or number % _PIECE_ROWS == 0:
@@ -159,22 +166,22 @@ class ResultsWriter:
                 yield min(done / size, 1.0)
 
     def write_run(self, outcome: RunOutcome) -> None:
-        """Write the series rows of one run, then its row, and hand both to the operating system.
+        """Write the rows of one run in its model's own tables, its series rows, then its row, and hand them over.
 
         Raises:
-            OutputFullError: There is no room and neither was written; call again once there is.
+            OutputFullError: There is no room and nothing was written; call again once there is.
             OutputError: The place cannot be written.
         """
-        rows = self._series.rows(outcome.run.run_id, outcome.series)
-        if rows:
-            self._store.append(SERIES, rows)
-        row = self._runs.row(outcome)
-        self._store.append(RUNS, row)
+        series = self._series.rows(outcome.run.run_id, outcome.series)
+        added = {**own_rows(outcome), SERIES: series, RUNS: self._runs.row(outcome)}
+        for name, rows in added.items():
+            if rows:
+                self._store.append(name, rows)
         self._store.flush()
         self._counts = self._counts.plus(outcome.status)
         self._ran += 1
         if self._rows is not None:
-            self._rows.add(outcome.run.run_id, len(row), len(rows))
+            self._rows.add(outcome.run.run_id, [len(added[name]) for name in self._headers])
         self._is_in_order = self._is_in_order and outcome.run.run_id > self._last_id
         self._last_id = max(self._last_id, outcome.run.run_id)
         self._ran_ids.add(outcome.run.run_id)
@@ -209,7 +216,7 @@ class ResultsWriter:
         """Return every row in plan order, by where this writer put it, or where it is found among kept ones."""
         if self._rows is None:
             return all_rows(self._store, self._manifest, SeriesCadence.of(self._plan.spec))
-        return self._rows.in_order(len(self._runs.header), len(self._series.header), self._counts)
+        return self._rows.in_order([len(header) for header in self._headers.values()], self._counts)
 
     def finish(self, end: SweepEnd) -> Manifest:
         """Do all of `finishing` at once and return the manifest; raises as it does."""
@@ -293,20 +300,19 @@ class PlanNumbering:
 
 
 def copied_tables(
-    reader: ResultsReader, rows: TableRows, headers: tuple[bytes, bytes], numbering: PlanNumbering | None
+    reader: ResultsReader, rows: TableRows, headers: Mapping[str, bytes], numbering: PlanNumbering | None
 ) -> dict[str, Iterable[bytes]]:
-    """Return runs.csv and series.csv of the `rows` of `reader`, as chunks that are read when they are asked for.
+    """Return the tables of the `rows` of `reader`, as chunks that are read when they are asked for.
 
     Args:
         reader: Where the rows stand.
         rows: The rows, in the order they are to have.
-        headers: First lines of both tables.
+        headers: First line of each table by its name: runs.csv, then those with any number of rows a run.
         numbering: That of the plan whose ids they get, None to leave ids as they are.
     """
-    return {
-        RUNS: _table(reader, RUNS, headers[0], lambda stream: copy_rows(stream, rows, numbering)),
-        SERIES: _table(reader, SERIES, headers[1], lambda stream: copy_series(stream, rows)),
-    }
+    copies = {name: partial(copy_groups, name=name, rows=rows) for name in headers if name != RUNS}
+    copies[RUNS] = partial(copy_rows, rows=rows, numbering=numbering)
+    return {name: _table(reader, name, header, copies[name]) for name, header in headers.items()}
 
 
 def _table(
@@ -318,7 +324,7 @@ def _table(
             yield from copy(stream)
 
 
-def copy_rows(runs: BinaryIO, rows: TableRows, numbering: PlanNumbering | None) -> Iterator[bytes]:
+def copy_rows(runs: BinaryIO, *, rows: TableRows, numbering: PlanNumbering | None) -> Iterator[bytes]:
     """Yield the rows of runs.csv that `rows` names, in its order.
 
     Args:
@@ -335,17 +341,24 @@ def copy_rows(runs: BinaryIO, rows: TableRows, numbering: PlanNumbering | None) 
     return _copied(runs, stretches())
 
 
-def copy_series(series: BinaryIO, rows: TableRows) -> Iterator[bytes]:
-    """Yield the rows of series.csv of the runs that `rows` names, in its order and under their new ids."""
+def copy_groups(table: BinaryIO, *, name: str, rows: TableRows) -> Iterator[bytes]:
+    """Yield the rows of the runs that `rows` names in a table with any number of rows a run, under their new ids.
+
+    Args:
+        table: The table.
+        name: Name of its file.
+        rows: Which runs, in the order they are to have, and the ids they get.
+    """
+    found = rows.stretches(name)
 
     def stretches() -> Iterator[Stretch]:
         ids = zip(rows.run_ids, rows.written_ids, strict=True)
-        for (run_id, written_id), start, end in zip(ids, rows.series_starts, rows.series_ends, strict=True):
+        for (run_id, written_id), start, end in zip(ids, found.starts, found.ends, strict=True):
             if end > start:
-                move = None if run_id == written_id else _renumbered(int(written_id), int(run_id))
-                yield int(start), int(end), _rewritten(SERIES, move, is_canonical=rows.series_are_canonical)
+                move = None if run_id == written_id else _renumbered(name, int(written_id), int(run_id))
+                yield int(start), int(end), _rewritten(name, move, is_canonical=found.is_canonical)
 
-    return _copied(series, stretches())
+    return _copied(table, stretches())
 
 
 def _rewritten(table: str, move: Change | None, *, is_canonical: bool) -> Change | None:
@@ -362,10 +375,15 @@ def _moved(numbering: PlanNumbering, run_id: int) -> Change:
     return lambda row: numbering.prefix(run_id) + row.split(b",", 4)[4]
 
 
-def _renumbered(written_id: int, run_id: int) -> Change:
+def _renumbered(table: str, written_id: int, run_id: int) -> Change:
     old, new = b"%d," % written_id, b"%d," % run_id
-    # Cells are numbers: a line feed followed by the id is the start of a row.
-    return lambda rows: new + rows[len(old) :].replace(b"\n" + old, b"\n" + new)
+
+    def change(rows: bytes) -> bytes:
+        if b'"' in rows:  # a quoted cell may hold anything, the start of a row too
+            return b"".join(new + record.raw[len(old) :] for record in RecordReader(io.BytesIO(rows), table, number=2))
+        return new + rows[len(old) :].replace(b"\n" + old, b"\n" + new)
+
+    return change
 
 
 def _copied(stream: BinaryIO, stretches: Iterable[Stretch]) -> Iterator[bytes]:

@@ -21,17 +21,22 @@ from henad_web.explore.spec_file import spec_to_toml
 from henad_web.results.errors import NeedsExtraError
 
 if TYPE_CHECKING:
+    from henad_web.results.own_tables import RecordedTable
     from henad_web.results.recorded import RecordedResults
 
 __all__ = [
     "ArrowTable",
     "DataFrame",
     "Dataset",
+    "free_name",
+    "own_arrow",
+    "own_frame",
     "provenance_of",
     "runs_frame",
     "series_frame",
     "to_arrow",
     "to_dataset",
+    "write_own_parquet",
     "write_parquet",
 ]
 
@@ -129,8 +134,11 @@ def to_arrow(results: RecordedResults, table: str = "runs") -> ArrowTable:
         NeedsExtraError: pyarrow is not installed.
         UsageError: There is no such table.
     """
+    return _arrow_of(results, dict(_columns_of(results, table)))
+
+
+def _arrow_of(results: RecordedResults, columns: Mapping[str, NDArray[Any]]) -> ArrowTable:
     arrow = _library("pyarrow", "to_arrow")
-    columns = dict(_columns_of(results, table))
     metadata = {f"henad.{key}": value for key, value in provenance_of(results).items()}
     fields = [
         arrow.field(name, array.type, metadata={"units": UNITS[name]} if name in UNITS else None)
@@ -149,6 +157,47 @@ def write_parquet(results: RecordedResults, path: str | os.PathLike[str], table:
     """
     content = to_arrow(results, table)
     _library("pyarrow.parquet", "to_parquet").write_table(content, os.fspath(path))
+
+
+def own_frame(results: RecordedResults, table: RecordedTable) -> DataFrame:
+    """Return a model's own `table` as a `pandas.DataFrame` in long form: run_id, config_id, rep, tick, its columns.
+
+    Raises:
+        NeedsExtraError: pandas is not installed.
+    """
+    pandas = _library("pandas", "to_pandas")
+    frame = pandas.DataFrame(_joined(list(table.blocks())))
+    frame.attrs = provenance_of(results)
+    return frame
+
+
+def own_arrow(results: RecordedResults, table: RecordedTable) -> ArrowTable:
+    """Return a model's own `table` as a `pyarrow.Table` in the same form, with the provenance in its metadata.
+
+    Raises:
+        NeedsExtraError: pyarrow is not installed.
+    """
+    _library("pyarrow", "to_arrow")
+    return _arrow_of(results, _joined(list(table.blocks())))
+
+
+def write_own_parquet(results: RecordedResults, table: RecordedTable, path: str | os.PathLike[str]) -> None:
+    """Write a model's own `table` to the Parquet file `path`, some megabytes in memory at a time.
+
+    Raises:
+        NeedsExtraError: pyarrow is not installed.
+        OSError: The file cannot be written.
+    """
+    parquet = _library("pyarrow.parquet", "to_parquet")
+    pieces = (_arrow_of(results, block) for block in table.blocks())
+    first = next(pieces)
+    with parquet.ParquetWriter(os.fspath(path), first.schema) as writer:
+        for piece in pieces:
+            writer.write_table(piece.cast(first.schema))
+
+
+def _joined(blocks: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def to_dataset(results: RecordedResults) -> Dataset:
@@ -185,24 +234,24 @@ class _Grid:
         runs = self._results.runs
         yield "config", ("config",), self.configs
         yield "replicate", ("replicate",), self.replicates
-        yield _free("block", taken), ("config",), runs["block"][self._first]
+        yield free_name("block", taken), ("config",), runs["block"][self._first]
         for id in runs.param_ids:
-            yield _free(id, taken, "param"), ("config",), runs.param(id)[self._first]
+            yield free_name(id, taken, "param"), ("config",), runs.param(id)[self._first]
         for name in runs.actions:
-            yield _free(f"{ACTION}{name}", taken), ("config",), runs.action(name)[self._first]
+            yield free_name(f"{ACTION}{name}", taken), ("config",), runs.action(name)[self._first]
         for name in ("run_id", "seed", "run_key"):
-            yield _free(name, taken, "run"), ("config", "replicate"), self._spread(runs[name])
+            yield free_name(name, taken, "run"), ("config", "replicate"), self._spread(runs[name])
 
     def variables(self, taken: set[str]) -> Iterator[tuple[str, tuple[str, ...], NDArray[Any]]]:
         results, both = self._results, ("config", "replicate")
         for name in (*MEASURED, "note"):
-            yield _free(name, taken, "run"), both, self._spread(results.runs[name])
+            yield free_name(name, taken, "run"), both, self._spread(results.runs[name])
         for name in results.reducer_columns:
-            yield _free(name, taken, "reducer"), both, self._spread(results.runs.reducer(name))
+            yield free_name(name, taken, "reducer"), both, self._spread(results.runs.reducer(name))
         ticks, values = self._series()
         yield "tick", ("tick",), ticks
         for name, column in zip(results.stat_columns, values, strict=True):
-            yield _free(name, taken, "stat"), (*both, "tick"), column
+            yield free_name(name, taken, "stat"), (*both, "tick"), column
 
     def _spread(self, column: NDArray[Any]) -> NDArray[Any]:
         """Return a column of the rows as ``(configs, replicates)``, with a filling where there is no row."""
@@ -244,13 +293,15 @@ def _columns_of(results: RecordedResults, table: str) -> Iterator[tuple[str, NDA
     if table == "runs":
         taken: set[str] = set()
         for position, name in enumerate(results.runs.columns):
-            yield _free(name, taken, "reducer" if position > len(LEADING) else "run"), results.runs.at(position)
+            yield free_name(name, taken, "reducer" if position > len(LEADING) else "run"), results.runs.at(position)
     elif table == "series":
         keys, values = _long_series(results)
         yield from keys.items()
         yield from zip(_stat_names(results, keys), values.T, strict=True)
     else:
-        raise UsageError(f"no table {table!r}; allowed: 'runs' or 'series'")
+        own = results.table_ids
+        hint = f"; one of the model's own is results.table({table!r})" if table in own else ""
+        raise UsageError(f"no table {table!r}; allowed: 'runs' or 'series'{hint}")
 
 
 def _long_series(results: RecordedResults) -> tuple[dict[str, NDArray[Any]], NDArray[np.float64]]:
@@ -274,10 +325,10 @@ def _long_series(results: RecordedResults) -> tuple[dict[str, NDArray[Any]], NDA
 
 def _stat_names(results: RecordedResults, keys: Mapping[str, object]) -> list[str]:
     taken = set(keys)
-    return [_free(name, taken, "stat") for name in results.stat_columns]
+    return [free_name(name, taken, "stat") for name in results.stat_columns]
 
 
-def _free(name: str, taken: set[str], group: str = "run") -> str:
+def free_name(name: str, taken: set[str], group: str = "run") -> str:
     """Return `name`, or ``GROUP.name`` where that is taken, and take it."""
     while name in taken:
         name = f"{group}.{name}"

@@ -1,6 +1,7 @@
 """Which file of a result set is which, told by content: names are free, since browsers and people rename.
 
 Owns the recognition and the rule that a part is there once. Reads no further than a header line, the manifest apart.
+Names count for the model's own tables alone, which stand in a folder of theirs.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from typing import BinaryIO
 
 import msgspec
 
+from henad_web.errors import ManifestError, TableDamagedError
 from henad_web.explore.columns import LEADING, SERIES_LEADING, SUMMARY_LEADING
-from henad_web.output.manifest import FORMAT
-from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY
+from henad_web.output.manifest import FORMAT, ColumnsRecord, Manifest
+from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY, TABLES
+from henad_web.output.own_tables import own_files
+from henad_web.output.records import RecordReader
 from henad_web.output.store import checked_files
+from henad_web.output.tables import series_header
 from henad_web.results.errors import DuplicateFileError, MissingFileError
 
 __all__ = ["Opener", "HEAD_BYTES", "ResultFiles", "may_be_part", "openers_of", "recognise", "usual_names"]
@@ -101,7 +106,8 @@ def usual_names(files: Mapping[str, bytes]) -> dict[str, bytes]:
         MissingFileError: There is no manifest.
     """
     found = recognise(openers_of(files))
-    return {part: found.read(part) for part in RESULT_NAMES if part in found.parts}
+    own = sorted(part for part in found.parts if part not in RESULT_NAMES)
+    return {part: found.read(part) for part in (*RESULT_NAMES, *own) if part in found.parts}
 
 
 def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_names: bool = False) -> ResultFiles:
@@ -120,6 +126,8 @@ def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_na
     candidates: dict[str, list[str]] = {}
     undecided: list[tuple[str, tuple[str, ...]]] = []
     for name, opener in files.items():
+        if _own_name(name) is not None:
+            continue
         kinds = _kinds(name, opener)
         if len(kinds) == 1:
             candidates.setdefault(kinds[0], []).append(name)
@@ -132,12 +140,63 @@ def recognise(files: Mapping[str, Opener], *, path: str | None = None, prefer_na
         named = [kind for kind in missing if kind == PurePath(name).name]
         if named or missing:
             candidates.setdefault((named or missing)[0], []).append(name)
+    _set_own_tables_apart(files, candidates)
     chosen = {part: _only(part, names, prefer_names=prefer_names) for part, names in candidates.items()}
     if MANIFEST not in chosen:
         raise MissingFileError([part for part in REQUIRED if part not in chosen], sorted(files), path)
     ignored = tuple(name for name in files if name not in chosen.values())
     parts = {part: files[name] for part, name in chosen.items()}
     return ResultFiles(parts=parts, sources=chosen, ignored=ignored, names=tuple(sorted(files)), path=path)
+
+
+def _own_name(name: str) -> str | None:
+    """Return the usual name of a file in the folder of the model's own tables, None for a file elsewhere."""
+    path = PurePath(name)
+    return f"{TABLES}/{path.name}" if path.parent.name == TABLES else None
+
+
+def _set_own_tables_apart(files: Mapping[str, Opener], candidates: dict[str, list[str]]) -> None:
+    """Find the model's own tables that the manifest lists, by their folder or, in none, by their whole header.
+
+    They begin as series.csv does.
+    """
+    manifests = candidates.get(MANIFEST, [])
+    columns = _listed_columns(files[manifests[0]]) if len(manifests) == 1 else None
+    own = () if columns is None else own_files(columns)
+    if columns is None or not own:
+        return
+    known = {file.name for file in own}
+    for name in files:
+        usual = _own_name(name)
+        if usual in known:
+            candidates.setdefault(usual, []).append(name)
+    for name in list(candidates.get(SERIES, ())):
+        header = _header_of(name, files[name])
+        alike = [file.name for file in own if file.header == header]
+        named = [part for part in alike if PurePath(part).name == PurePath(name).name]
+        if named or (alike and header != series_header(columns.stats)):
+            candidates[SERIES].remove(name)
+            free = [part for part in alike if part not in candidates]
+            candidates.setdefault((named or free or alike)[0], []).append(name)
+    if not candidates.get(SERIES, [SERIES]):
+        del candidates[SERIES]
+
+
+def _listed_columns(manifest: Opener) -> ColumnsRecord | None:
+    with manifest() as stream:
+        try:
+            return Manifest.read(stream.read()).columns
+        except ManifestError:  # whoever reads it tells what is wrong
+            return None
+
+
+def _header_of(name: str, opener: Opener) -> tuple[str, ...]:
+    with opener() as stream:
+        try:
+            first = next(iter(RecordReader(stream, name)), None)
+            return () if first is None else tuple(first.fields)
+        except TableDamagedError:
+            return ()
 
 
 def _only(part: str, names: list[str], *, prefer_names: bool) -> str:

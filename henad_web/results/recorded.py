@@ -22,13 +22,16 @@ from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Config, Plan
 from henad_web.explore.shards import Shard
+from henad_web.model.decimals import whole_text
 from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.schema import Schedule, ScheduledAction, schedule_of
 from henad_web.models import example_models
 from henad_web.output.manifest import Manifest, ManifestStatus, layout_of, spec_of
-from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
+from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY, own_table_name
+from henad_web.output.own_tables import own_files
 from henad_web.output.record import Counts, non_finite_line
 from henad_web.results.errors import MissingFileError, ModelChangedError
+from henad_web.results.own_tables import RecordedTable
 from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.runs import RecordedRuns
 from henad_web.results.series import RecordedSeries, SeriesFile
@@ -116,6 +119,12 @@ MISSING_SERIES = (
     f"the runs done again whose samples were kept"
 )
 """What is told of results that lack their series."""
+
+MISSING_TABLE = (
+    "there is no {name}, which a table of the model's own needs; restore the file, or go on with the results to have "
+    "the runs done again"
+)
+"""What is told of results that lack a table of the model's own."""
 
 
 class ResultStatus(StrEnum):
@@ -244,7 +253,15 @@ class RecordedResults:
     @property
     def missing_line(self) -> str | None:
         """What to tell whoever opened results that lack a part, None when nothing is missing."""
-        return None if self.has_series or not len(self.runs) else MISSING_SERIES
+        if not len(self.runs):
+            return None
+        if not self.has_series:
+            return MISSING_SERIES
+        missing = next((file.name for file in own_files(self.manifest.columns) if not self._holds(file.name)), None)
+        return None if missing is None else MISSING_TABLE.format(name=missing)
+
+    def _holds(self, part: str) -> bool:
+        return part in self._files.parts
 
     @property
     def is_search(self) -> bool:
@@ -358,6 +375,29 @@ class RecordedResults:
             if self.runs.holds(run_id):
                 yield run_id, series
 
+    @property
+    def table_ids(self) -> tuple[str, ...]:
+        """Ids of the model's own tables that were kept."""
+        return tuple(self.manifest.columns.own_tables)
+
+    def table(self, id: str) -> RecordedTable:
+        """Return the model's own table `id`: its rows run by run, and as tables of other libraries.
+
+        Raises:
+            UsageError: No such table was kept.
+            MissingFileError: Its file is not there.
+            TableDamagedError: It has other columns, or a record that is no row.
+        """
+        kinds = self.manifest.columns.own_tables
+        if id not in kinds:
+            allowed = f"allowed: {', '.join(map(repr, kinds))}" if kinds else "none was: [measure] tables asks for them"
+            hint = near_miss(str(id), kinds)
+            raise UsageError(f"no table {whole_text(id)} was kept; {allowed}" + (f"; {hint}" if hint else ""))
+        name = own_table_name(id)
+        if not self._holds(name) and len(self.runs):
+            raise MissingFileError([name], self._files.names, self.path)
+        return RecordedTable(id, kinds[id], self._files.parts.get(name, io.BytesIO), self)
+
     def schedule(self, run_id: int) -> Schedule:
         """Return the actions of the run `run_id` by tick.
 
@@ -426,7 +466,7 @@ class RecordedResults:
 
     @property
     def _series_index(self) -> SeriesIndex:
-        if self.missing_line is not None:
+        if not self.has_series and len(self.runs):
             raise MissingFileError([SERIES], self._files.names, self.path)
         return self._series.index
 

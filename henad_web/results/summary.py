@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.explore.cell_texts import csv_line
 from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
-from henad_web.output.cells import cells_for, csv_line
+from henad_web.output.cells import cells_for
 from henad_web.output.names import SUMMARY
 from henad_web.output.record import non_finite_runs
 from henad_web.output.records import RecordReader

@@ -1,7 +1,7 @@
 """Reruns some recorded runs and compares every result with what was written.
 
 Owns which runs are taken, how one is rerun and what counts as a result: all of a row but its timings and the words of a
-fault, and all of its series. Writes nothing and never touches the files.
+fault, all of its series and of its model's own tables. Writes nothing and never touches the files.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -18,25 +19,27 @@ import msgspec
 import numpy as np
 
 from henad_web.errors import TableDamagedError, UsageError, counted
+from henad_web.explore.cell_texts import number_text
 from henad_web.explore.columns import LEADING
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import ParamKind
+from henad_web.model.tables import ColumnKind
 from henad_web.output.build import files_of_source, model_source
-from henad_web.output.cells import number_text
 from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import RecordReader
 from henad_web.output.tables import RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng
+from henad_web.results.own_tables import field_columns
 from henad_web.results.recorded import RecordedResults
 from henad_web.resume.provenance import BuildChanged, BuildRole, build_warnings
 from henad_web.run.cursor import RunCursor
 from henad_web.run.requests import RunRequest
 
 if TYPE_CHECKING:
-    from henad_web.explore.outcomes import RunOutcome, Series
+    from henad_web.explore.outcomes import RunOutcome, RunTable, Series
     from henad_web.explore.plan import Plan
 
 __all__ = ["Difference", "Verification", "VerifyReport", "chosen_runs", "verify_results"]
@@ -56,7 +59,7 @@ class Difference:
 
     Attributes:
         run_id: The run.
-        table: ``runs.csv`` or ``series.csv``.
+        table: ``runs.csv``, ``series.csv``, or the file of a table of the model's own.
         column: Its column.
         tick: Tick of the row of a series, None for a row of runs.csv.
         recorded: What was written, None where there is no such row.
@@ -229,6 +232,8 @@ class Verification:
             if not _is_equal(recorded, text, is_text=is_text, is_last=position == len(rerun) - 1):
                 self._differences.append(Difference(run_id, RUNS, name, None, recorded, text))
         self._compare_series(run_id, outcome.series)
+        for id, rerun_table in outcome.tables.items():
+            self._compare_table(run_id, id, rerun_table)
 
     def _compare_series(self, run_id: int, rerun: Series) -> None:
         recorded = self._results.series(run_id)
@@ -246,6 +251,28 @@ class Verification:
             for column in np.flatnonzero(~is_equal):
                 pair = (number_text(written[tick][column]), number_text(came[tick][column]))
                 self._differences.append(Difference(run_id, SERIES, recorded.columns[column], tick, *pair))
+
+    def _compare_table(self, run_id: int, id: str, rerun: RunTable) -> None:
+        table = self._results.table(id)
+        file = table.file
+        written, came = table.texts_of(run_id), field_columns(rerun.data, file)
+        self._cells += len(came[0]) * len(table.columns)
+        if written[1] != came[1]:
+            self._differences += _count_differences(run_id, file.name, written[1], came[1])
+            return
+        for name, mine, other in zip(table.columns, written[2:], came[2:], strict=True):
+            is_text = table.kinds[name] in (ColumnKind.TEXT, ColumnKind.BOOL)
+            for tick, recorded, text in zip(came[1], mine, other, strict=True):
+                if not _is_equal(recorded, text, is_text=is_text, is_last=False):
+                    self._differences.append(Difference(run_id, file.name, name, int(tick), recorded, text))
+
+
+def _count_differences(run_id: int, table: str, recorded: list[str], rerun: list[str]) -> Iterator[Difference]:
+    """Yield the ticks at which two lists of ticks, one a row, have different numbers of rows."""
+    counts = Counter(map(int, recorded)), Counter(map(int, rerun))
+    for tick in sorted(counts[0].keys() | counts[1].keys()):
+        if counts[0][tick] != counts[1][tick]:
+            yield Difference(run_id, table, "rows", tick, *(counted(count[tick], "row") for count in counts))
 
 
 def _recorded_rows(results: RecordedResults, run_ids: Sequence[int]) -> dict[int, list[str]]:

@@ -5,15 +5,18 @@ Owns every check of a resume (reference engine, section 9.8); all come before an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from henad_web.errors import ModelMismatchError
+from henad_web.errors import ModelMismatchError, counted
 from henad_web.explore.hashes import run_keys
 from henad_web.explore.shards import Shard
+from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, RUNS, SERIES
+from henad_web.output.own_tables import OwnTables, own_files, read_own_tables
 from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, read_indexes
 from henad_web.output.tables import RunsLayout, series_header
 from henad_web.resume.errors import ResumeError, ResumeReason
@@ -29,9 +32,12 @@ __all__ = [
     "check_plan",
     "check_run_keys",
     "checked_indexes",
+    "checked_own_tables",
     "planned_ids",
+    "planned_tables",
     "read_manifest",
     "recorded_shard",
+    "recorded_tables",
 ]
 
 
@@ -80,11 +86,31 @@ def check_plan(manifest: Manifest, plan: Plan, shard: Shard, path: str) -> None:
     told, held = manifest.plan, recorded_shard(manifest)
     if told.plan_hash != plan.plan_hash:
         raise ResumeError(ResumeReason.PLAN_CHANGED, path, recorded=told.plan_hash, current=plan.plan_hash)
+    recorded, current = recorded_tables(manifest), planned_tables(plan)
+    if recorded != current:
+        raise ResumeError(ResumeReason.TABLES_CHANGED, path, recorded=recorded, current=current)
     if held != shard:
         raise ResumeError(ResumeReason.SHARD_CHANGED, path, recorded=str(held), current=str(shard))
     if told.replicates > plan.replicates:
         reason = ResumeReason.REPLICATES_LOWERED
         raise ResumeError(reason, path, recorded=told.replicates, current=plan.replicates)
+
+
+def planned_tables(plan: Plan) -> tuple[str, ...]:
+    """Return what of its model's own tables `plan` keeps, and when: no hash holds it, since no other result has it."""
+    return _table_texts(plan.table_kinds, plan.spec.measure.tables_every)
+
+
+def recorded_tables(manifest: Manifest) -> tuple[str, ...]:
+    """Return the same of the rows of `manifest`."""
+    kinds = manifest.columns.own_tables
+    return _table_texts(kinds, parse_spec_document(manifest.spec).measure.tables_every if kinds else None)
+
+
+def _table_texts(tables: Mapping[str, Mapping[str, str]], every: int | None) -> tuple[str, ...]:
+    columns = [f"{id}.{name} {kind}" for id, kinds in tables.items() for name, kind in kinds.items()]
+    when = "at the end" if every is None else f"every {counted(every, 'tick')}"
+    return (*columns, when) if columns else ()
 
 
 def checked_indexes(reader: ResultsReader, manifest: Manifest, plan: Plan) -> tuple[RunsIndex, SeriesIndex]:
@@ -103,6 +129,22 @@ def checked_indexes(reader: ResultsReader, manifest: Manifest, plan: Plan) -> tu
             reason, path = ResumeReason.COLUMNS_CHANGED, str(reader.path)
             raise ResumeError(reason, path, recorded=recorded, current=current, table=table)
     return runs, series
+
+
+def checked_own_tables(reader: ResultsReader, manifest: Manifest) -> OwnTables:
+    """Return the indexes of the model's own tables that `reader` reads, whose columns are those of `manifest`.
+
+    Raises:
+        ResumeError: A table has other columns.
+        TableDamagedError: A table is damaged before its end.
+    """
+    own = read_own_tables(reader, manifest.columns)
+    for file in own_files(manifest.columns):
+        current = own.indexes[file.name].header
+        if current not in (None, file.header):
+            reason, path = ResumeReason.COLUMNS_CHANGED, str(reader.path)
+            raise ResumeError(reason, path, recorded=file.header, current=current, table=file.name)
+    return own
 
 
 def planned_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:

@@ -20,6 +20,7 @@ class ResumeReason(StrEnum):
     MODE_CHANGED = "mode_changed"
     SCHEMA_CHANGED = "schema_changed"
     PLAN_CHANGED = "plan_changed"
+    TABLES_CHANGED = "tables_changed"
     SHARD_CHANGED = "shard_changed"
     REPLICATES_LOWERED = "replicates_lowered"
     COLUMNS_CHANGED = "columns_changed"
@@ -57,6 +58,10 @@ _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
     ResumeReason.PLAN_CHANGED: (
         "the plan hash is another one: the spec differs in more than replicates and timeout",
         "resume without a spec to go on as recorded, or run the new spec into another folder and reuse this one",
+    ),
+    ResumeReason.TABLES_CHANGED: (
+        "other tables of the model's own are asked for, or at other ticks",
+        "resume without a spec and with the model that wrote the rows, or run the new spec into another folder",
     ),
     ResumeReason.SHARD_CHANGED: (
         "it holds another shard",

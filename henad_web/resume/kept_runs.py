@@ -1,6 +1,7 @@
 """Runs that a sweep keeps instead of doing them again: those of its own folder on a resume, another's on a reuse.
 
-Owns the rule of keeping: a row needs its whole series, and runs that timed out are always done again. Writes nothing.
+Owns the rule of keeping: a row needs its whole series and all rows of its model's own tables, and runs that timed out
+are always done again. Writes nothing.
 """
 
 from __future__ import annotations
@@ -15,15 +16,26 @@ from henad_web.explore.hashes import run_keys
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.names import RUNS, SERIES
+from henad_web.output.own_tables import NO_OWN_TABLES
 from henad_web.output.table_index import IS_FAILURE, STATUSES, SeriesCadence, recorded_indexes
-from henad_web.output.table_rows import KeptTables, TableEnds, rows_at, series_groups
-from henad_web.resume.checks import check_plan, check_run_keys, checked_indexes, planned_ids, read_manifest
+from henad_web.output.table_rows import KeptTables, TableEnds, rows_at, run_groups, whole_tables
+from henad_web.resume.checks import (
+    check_plan,
+    check_run_keys,
+    checked_indexes,
+    checked_own_tables,
+    planned_ids,
+    planned_tables,
+    read_manifest,
+    recorded_tables,
+)
 from henad_web.resume.errors import ResumeError, ResumeReason
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.shards import Shard
     from henad_web.output.manifest import Manifest
+    from henad_web.output.own_tables import OwnIndex, OwnTables
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import Ints, RunsIndex, SeriesIndex
 
@@ -77,10 +89,12 @@ def resumed_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_faile
     runs, series = checked_indexes(reader, manifest, plan)
     run_ids = planned_ids(runs, plan, shard, path)
     check_run_keys(runs, run_ids, plan, path)
-    whole, group = whole_series(runs, series, SeriesCadence.of(plan.spec), is_ended=manifest.has_ended)
+    own = checked_own_tables(reader, manifest)
+    whole = whole_series(runs, series, SeriesCadence.of(plan.spec), is_ended=manifest.has_ended)
+    whole &= whole_tables(runs, own)
     positions = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed)).astype(np.int64)
-    rows = rows_at(runs, series, group, positions, run_ids[positions])
-    ends = table_ends(runs, series, group, positions, run_ids[positions])
+    rows = rows_at(runs, series, own, positions, run_ids[positions])
+    ends = table_ends(runs, series, own, positions, run_ids[positions])
     return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=ends, stamp=stamp))
 
 
@@ -95,21 +109,24 @@ def reused_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed
     manifest = read_manifest(reader)
     cadence = SeriesCadence.of(parse_spec_document(manifest.spec))
     runs, series = recorded_indexes(reader, manifest, cadence)
-    whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
+    own = checked_own_tables(reader, manifest) if plan.tables else NO_OWN_TABLES
+    whole = whole_series(runs, series, cadence, is_ended=manifest.has_ended) & whole_tables(runs, own)
+    if plan.tables and recorded_tables(manifest) != planned_tables(plan):
+        whole[:] = False  # a run key says nothing of them
     usable = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed))
     position_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
     run_ids = np.arange(shard.index, plan.run_count if position_of else 0, shard.count, dtype=np.int64)
     keyed = zip(run_keys(plan, run_ids).tolist(), run_ids.tolist(), strict=True)
     found = [(position_of[key], run_id) for key, run_id in keyed if key in position_of]
     pairs = np.array(found, np.int64).reshape(len(found), 2)
-    rows = rows_at(runs, series, group, pairs[:, 0], pairs[:, 1])
+    rows = rows_at(runs, series, own, pairs[:, 0], pairs[:, 1])
     return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=None, stamp=None))
 
 
 def whole_series(
     runs: RunsIndex, series: SeriesIndex, cadence: SeriesCadence, *, is_ended: bool = False
-) -> tuple[NDArray[np.bool_], Ints]:
-    """Return for each row of `runs` whether its whole series is there, and its group in `series` or -1.
+) -> NDArray[np.bool_]:
+    """Return for each row of `runs` whether its whole series is there.
 
     A run that did not fail tells its ticks exactly. One that failed may have done so while the sample of its last tick
     was taken, which then is not there. In tables of a sweep that has ended both are whole; in others only the end of
@@ -121,7 +138,7 @@ def whole_series(
         cadence: Which ticks have rows.
         is_ended: Whether the manifest says that the sweep ended, which it does once nothing can be lost any more.
     """
-    group, is_single = series_groups(runs, series)
+    group, is_single = run_groups(runs, series)
     # An appended zero stands for the rows of a run without a group.
     rows, last_ticks = (np.append(column, 0)[group] for column in (series.rows, series.last_ticks))
     regular = np.append(series.regular, True)[group]
@@ -136,7 +153,8 @@ def whole_series(
     exact = np.where(runs.status == _SHAPE_ERROR, without_last, with_last)
     either = with_last | without_last if is_ended else np.zeros_like(exact)
     failed = IS_FAILURE[runs.status]
-    return is_single & (exact | (failed & (either | _before_the_end(runs, series)))), group
+    whole: NDArray[np.bool_] = is_single & (exact | (failed & (either | _before_the_end(runs, series))))
+    return whole
 
 
 def _before_the_end(runs: RunsIndex, series: SeriesIndex) -> NDArray[np.bool_]:
@@ -156,7 +174,9 @@ def rows_to_keep(runs: RunsIndex, whole: NDArray[np.bool_], *, retry_failed: boo
     return keep
 
 
-def table_ends(runs: RunsIndex, series: SeriesIndex, group: Ints, positions: Ints, run_ids: Ints) -> TableEnds | None:
+def table_ends(
+    runs: RunsIndex, series: SeriesIndex, own: OwnTables, positions: Ints, run_ids: Ints
+) -> TableEnds | None:
     """Return where the tables can be cut so that they hold the rows at `positions` of `runs` and nothing else.
 
     None when they have to be written anew: rows in the middle go, ids become `run_ids`, a header is missing, or another
@@ -164,10 +184,20 @@ def table_ends(runs: RunsIndex, series: SeriesIndex, group: Ints, positions: Int
     """
     if not np.array_equal(runs.run_ids[positions], run_ids):
         return None
-    groups, ends = group[positions], []
-    for table, kept in ((runs, positions), (series, groups[groups >= 0])):
-        count, is_whole = len(kept), table.header is not None and table.is_canonical
-        if not (is_whole and np.array_equal(np.sort(kept), np.arange(count))):
-            return None
-        ends.append(int(table.ends[count - 1]) if count else table.header_end)
-    return TableEnds(runs=ends[0], series=ends[1])
+    ends = {RUNS: _end(runs, positions)}
+    tables: dict[str, SeriesIndex | OwnIndex] = {SERIES: series, **own.indexes}
+    for name, index in tables.items():
+        groups = run_groups(runs, index)[0][positions]
+        ends[name] = _end(index, groups[groups >= 0])
+    found = {name: end for name, end in ends.items() if end is not None}
+    if len(found) < len(ends):
+        return None
+    return TableEnds(runs=found.pop(RUNS), series=found.pop(SERIES), own=found)
+
+
+def _end(table: RunsIndex | SeriesIndex | OwnIndex, kept: Ints) -> int | None:
+    """Return where `table` can be cut behind its rows or groups at `kept`, None when that leaves others."""
+    count, is_whole = len(kept), table.header is not None and table.is_canonical
+    if not (is_whole and np.array_equal(np.sort(kept), np.arange(count))):
+        return None
+    return int(table.ends[count - 1]) if count else table.header_end

@@ -6,7 +6,7 @@ Owns the checks of the inputs, the merged tables and the merged manifest. Every 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from henad_web.errors import UsageError, counted
+from henad_web.explore.cell_texts import csv_line
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
-from henad_web.output.cells import csv_line
 from henad_web.output.manifest import (
     Manifest,
     ManifestStatus,
@@ -28,13 +28,14 @@ from henad_web.output.manifest import (
     rfc3339,
 )
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
+from henad_web.output.own_tables import own_files, read_own_tables
 from henad_web.output.record import Counts
 from henad_web.output.records import canonical_records
 from henad_web.output.summary import summary_table
 from henad_web.output.table_index import SeriesCadence, read_indexes
-from henad_web.output.table_rows import rows_at
+from henad_web.output.table_rows import rows_at, whole_tables
 from henad_web.output.tables import series_header
-from henad_web.resume.checks import recorded_shard
+from henad_web.resume.checks import recorded_shard, recorded_tables
 from henad_web.resume.errors import MergeError, MergeReason
 from henad_web.resume.kept_runs import whole_series
 from henad_web.resume.provenance import ProvenanceWarning, merge_warnings
@@ -94,14 +95,14 @@ class ShardRows:
         manifest: Its manifest.
         rows: Its rows whose series is whole.
         runs_header: Columns of runs.csv.
-        series_header: Columns of series.csv.
+        headers: Columns of the other tables, by the name of the file.
     """
 
     reader: ResultsReader
     manifest: Manifest
     rows: TableRows
     runs_header: tuple[str, ...]
-    series_header: tuple[str, ...]
+    headers: Mapping[str, tuple[str, ...]]
 
 
 def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Author) -> MergeReport:
@@ -122,7 +123,7 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Aut
     store.open()
     is_merged = False
     try:
-        store.rewrite({RUNS: _merged(shards, RUNS), SERIES: _merged(shards, SERIES)})
+        store.rewrite({name: _merged(shards, name) for name in (RUNS, *shards[0].headers)})
         with store.reader(RUNS) as runs:
             store.replace(SUMMARY, summary_table(runs))
         store.sync()
@@ -146,10 +147,10 @@ def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
     held = [shard.rows for shard in shards]
     owners = np.repeat(np.arange(len(shards)), [len(rows.run_ids) for rows in held])
     order = np.argsort(np.concatenate([rows.run_ids for rows in held]), kind="stable")
-    spans = [_spans(rows, name) for rows in held]
-    starts, ends = (np.concatenate([span[side] for span in spans])[order].tolist() for side in (0, 1))
-    are_canonical = [rows.runs_are_canonical if name == RUNS else rows.series_are_canonical for rows in held]
-    headers = [shard.runs_header if name == RUNS else shard.series_header for shard in shards]
+    found = [rows.stretches(name) for rows in held]
+    starts = np.concatenate([stretches.starts for stretches in found])[order].tolist()
+    ends = np.concatenate([stretches.ends for stretches in found])[order].tolist()
+    headers = [shard.runs_header if name == RUNS else shard.headers[name] for shard in shards]
     yield csv_line(next(filter(None, headers)))
     with ExitStack() as stack:
         streams = [
@@ -161,11 +162,7 @@ def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
             if end > start:
                 stream.seek(start)
                 rows = stream.read(end - start)
-                yield rows if are_canonical[owner] else canonical_records(rows, name)
-
-
-def _spans(rows: TableRows, name: str) -> tuple[Ints, Ints]:
-    return (rows.run_starts, rows.run_ends) if name == RUNS else (rows.series_starts, rows.series_ends)
+                yield rows if found[owner].is_canonical else canonical_records(rows, name)
 
 
 def _missing(shards: Sequence[ShardRows], run_count: int) -> Ints:
@@ -263,6 +260,7 @@ def _facts(manifest: Manifest) -> dict[str, object]:
         "seed formula": manifest.seeds.formula,
         "stat columns": columns.stats,
         "reducer columns": columns.reducers,
+        "tables of the model's own": recorded_tables(manifest),
     }
 
 
@@ -270,17 +268,22 @@ def _rows_of(reader: ResultsReader, manifest: Manifest) -> ShardRows:
     path, cadence = str(reader.path), SeriesCadence.of(parse_spec_document(manifest.spec))
     layout, stats = layout_of(manifest), manifest.columns.stats
     runs, series = read_indexes(reader, layout, stats, cadence)
-    headers = ((RUNS, layout.header, runs.header), (SERIES, series_header(stats), series.header))
-    for table, expected, found in headers:
-        if found not in (None, expected):
-            raise MergeError(MergeReason.COLUMNS_DIFFER, path, table=table, expected=expected, found=found)
+    own = read_own_tables(reader, manifest.columns)
+    headers = {SERIES: series_header(stats), **{file.name: file.header for file in own_files(manifest.columns)}}
+    _check_header(path, RUNS, layout.header, runs.header)
+    found = {SERIES: series.header, **{name: index.header for name, index in own.indexes.items()}}
+    for name, expected in headers.items():
+        _check_header(path, name, expected, found[name])
     _check_rows(runs, manifest, path)
-    whole, group = whole_series(runs, series, cadence, is_ended=manifest.has_ended)
+    whole = whole_series(runs, series, cadence, is_ended=manifest.has_ended) & whole_tables(runs, own)
     positions = np.flatnonzero(whole).astype(np.int64)
-    rows = rows_at(runs, series, group, positions, runs.run_ids[positions])
-    return ShardRows(
-        reader=reader, manifest=manifest, rows=rows, runs_header=runs.header or (), series_header=series_header(stats)
-    )
+    rows = rows_at(runs, series, own, positions, runs.run_ids[positions])
+    return ShardRows(reader=reader, manifest=manifest, rows=rows, runs_header=runs.header or (), headers=headers)
+
+
+def _check_header(path: str, table: str, expected: tuple[str, ...], found: tuple[str, ...] | None) -> None:
+    if found not in (None, expected):
+        raise MergeError(MergeReason.COLUMNS_DIFFER, path, table=table, expected=expected, found=found)
 
 
 def _check_rows(runs: RunsIndex, manifest: Manifest, path: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from henad_web.errors import StateValueError
 from henad_web.explore.outcomes import RunOutcome, StopReason
+from henad_web.explore.table_sampler import table_offer
 from henad_web.model.faults import Blame, Phase
 from henad_web.run.course import Course, Leg
 from henad_web.run.cursor import RunCursor, RunEnd, check_sizes, check_tick, refusal_text, run_outcome
@@ -190,6 +192,7 @@ class _Rows:
         self._entry, self._measure, self._clock = entry, measure, clock
         self._course = Course(measure, requests[0].schedule)
         self._sampler = measure.batch_sampler(len(requests))
+        self._tables = [measure.table_sampler(request.run.run_id) for request in requests]
         self._refusals: list[list[str]] = [[] for _ in requests]
         self._populations = [0] * len(requests)
         self._leaving: deque[int] = deque()
@@ -214,6 +217,8 @@ class _Rows:
         params, seeds = self.requests[0].config.params, [request.run.seed for request in self.requests]
         self.state = self._entry.build_many(params, seeds)
         check_tick(self.state, 0)
+        if self._measure.tables:  # where it offers none, the runs are done one by one before a step was taken
+            table_offer(self.state, self._measure, 0, _TABLE_OF)
         self._build_s = (self._clock() - started) / rows
 
     def advance(self, budget: int) -> None:
@@ -249,7 +254,9 @@ class _Rows:
                 self._fire(state, leg.actions)
                 self._is_at_end = leg.is_last
             if leg.is_sampled:
-                self._leave(self._sample(state), StopReason.CONDITION)
+                stopped = self._sample(state)
+                self._take_tables(state, stopped, is_last=leg.is_last and not left)
+                self._leave(stopped, StopReason.CONDITION)
             if self._leaving:
                 return  # what is left of the leg is taken from the tick that is reached
         if leg.is_last:
@@ -262,6 +269,13 @@ class _Rows:
         stopped = self._sampler.push(self.tick, stats)
         self._populations = populations.tolist()
         return stopped
+
+    def _take_tables(self, state: BatchState, stopped: Sequence[int], *, is_last: bool) -> None:
+        if not self._measure.tables:
+            return
+        offer, ended = table_offer(state, self._measure, self.tick, _TABLE_OF), set(stopped)
+        for row, tables in enumerate(self._tables):
+            tables.take(self.tick, partial(offer, row=row), is_last=is_last or row in ended)
 
     def _fire(self, state: BatchState, actions: Schedule) -> None:
         for action in actions:
@@ -285,6 +299,7 @@ class _Rows:
         left = [row for row, request in enumerate(self.requests) if request.run.run_id not in self._told]
         self.requests = [self.requests[row] for row in left]
         self._refusals = [self._refusals[row] for row in left]
+        self._tables = [self._tables[row] for row in left]
         self._populations = [self._populations[row] for row in left]
         if left:
             state.keep(np.array(left, np.intp))
@@ -303,7 +318,12 @@ class _Rows:
             wall_s=self._wall_s,
             refusals=self._refusals[row],
             reduced=self._sampler.finish(row),
+            tables=self._tables[row].finish(),
         )
+
+
+_TABLE_OF = "table_of"
+"""Member by which a state of several rows offers the table of one: ``table_of(name, row=…)``."""
 
 
 TOLD_AT_ONCE = 8

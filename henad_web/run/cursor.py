@@ -6,16 +6,18 @@ A run's samples, actions and end depend on ticks alone, so any way of slicing gi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from henad_web.errors import ModelDefinitionError, StateValueError, StatsShapeError, TickError
-from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
+from henad_web.explore.outcomes import RunOutcome, RunStatus, RunTable, StopReason
+from henad_web.explore.table_sampler import table_offer
 from henad_web.model.entry import Backend
 from henad_web.model.faults import Blame, Fault, Phase, RefusedBuild, one_line
 from henad_web.model.state import StateDefaults, checked_count, has_ended
+from henad_web.model.tables import TableShapeError
 from henad_web.run.course import Course
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class RunCursor:
         self.request = request
         self._entry, self._measure, self._clock = entry, measure, clock
         self._takes_interrupts = takes_interrupts
-        self._attempt = _Attempt(measure, request.schedule)
+        self._attempt = _Attempt(measure, request)
         self._failed: _FailedAttempt | None = None
         self._outcome: RunOutcome | None = None
         self.error: BaseException | None = None
@@ -155,7 +157,7 @@ class RunCursor:
         if self._failed is None and attempt.stepping > 1:
             attempt.state = None  # two of them might not fit
             self._failed = _FailedAttempt(attempt, end)
-            self._attempt = _Attempt(self._measure, self.request.schedule)
+            self._attempt = _Attempt(self._measure, self.request)
         else:
             self.error = error  # that of an attempt to be repeated is dropped: its frames hold the model
             self._finish(end)
@@ -173,6 +175,7 @@ class RunCursor:
             wall_s=attempt.wall_s,
             refusals=attempt.refusals,
             reduced=attempt.sampler.finish(),
+            tables=attempt.tables.finish(),
         )
 
 
@@ -182,6 +185,7 @@ class _Attempt:
     Attributes:
         state: The model, None before its build.
         sampler: Its samples.
+        tables: What it reported of the model's own tables.
         tick: Steps it is known to have done.
         stepping: Steps it is doing right now, 0 while it samples or acts.
         population: Population at its latest sample.
@@ -190,13 +194,13 @@ class _Attempt:
         wall_s: Seconds of stepping and sampling so far.
     """
 
-    def __init__(self, measure: MeasurePlan, schedule: Schedule) -> None:
+    def __init__(self, measure: MeasurePlan, request: RunRequest) -> None:
         self.state: ModelState | None = None
-        self.sampler = measure.sampler()
+        self.sampler, self.tables = measure.sampler(), measure.table_sampler(request.run.run_id)
         self.tick = self.stepping = self.population = 0
         self.refusals: list[str] = []
         self.build_s = self.wall_s = 0.0
-        self._course = Course(measure, schedule)
+        self._measure, self._course = measure, Course(measure, request.schedule)
         self._is_started = False
         self._warmup, self._sampled = measure.warmup, -1
 
@@ -224,7 +228,9 @@ class _Attempt:
                 self._fire(state, leg.actions)
             is_over = not is_whole or has_ended(state)
             is_due = self._sampled < self.tick >= self._warmup if is_over else leg.is_sampled
-            if (is_due and self._sample(state)) or is_over:
+            is_over = (is_due and self._sample(state)) or is_over
+            self._report(state, is_last=is_over or (leg.is_last and not left))
+            if is_over:
                 return StopReason.CONDITION
         return StopReason.STEPS if leg.is_last else None
 
@@ -234,6 +240,11 @@ class _Attempt:
         is_stopped = self.sampler.push(self.tick, stats)
         self.population, self._sampled = population, self.tick
         return is_stopped
+
+    def _report(self, state: ModelState, *, is_last: bool) -> None:
+        """Take the tables that are due at the sample of this tick, if there is one."""
+        if self._measure.tables and self._sampled == self.tick:
+            self.tables.take(self.tick, table_offer(state, self._measure, self.tick), is_last=is_last)
 
     def _step(self, state: ModelState, steps: int) -> bool:
         """Take `steps` steps; return whether all were taken, and the model did not end on the way."""
@@ -315,7 +326,7 @@ class RunEnd:
     def by_error(cls, blame: Blame, tick: int) -> RunEnd:
         """Return the end that what was raised behind `tick` is: wrong values of the model, or its fault."""
         error, fault = blame.error, blame.fault
-        if isinstance(error, StatsShapeError | TickError):
+        if isinstance(error, StatsShapeError | TickError | TableShapeError):
             return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(str(error)))
         if isinstance(error, StateValueError):
             return cls(RunStatus.SHAPE_ERROR, StopReason.FAULT, one_line(f"{error}; it was read at tick {tick}"))
@@ -342,6 +353,7 @@ def run_outcome(
     wall_s: float,
     refusals: Sequence[str],
     reduced: Reduced,
+    tables: Mapping[str, RunTable],
 ) -> RunOutcome:
     """Return the outcome of the run of `request`, which came to `end`.
 
@@ -354,6 +366,7 @@ def run_outcome(
         wall_s: Seconds of stepping and sampling.
         refusals: Actions the model refused, in words.
         reduced: Its reducers and its series.
+        tables: What it reported of the model's own tables, by id.
     """
     reducers, series = reduced
     notes = (one_line("; ".join(refusals)), one_line(end.note, _LONGEST_END))
@@ -369,6 +382,7 @@ def run_outcome(
         wall_ms=wall_s * 1000.0,
         reducers=reducers,
         series=series,
+        tables=tables,
         note="; ".join(filter(None, notes)),
         traceback=end.traceback,
     )

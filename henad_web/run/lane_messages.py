@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from henad_web.explore.outcomes import RunOutcome, RunStatus, Series, StopReason
+from henad_web.explore.outcomes import RunOutcome, RunStatus, RunTable, Series, StopReason
 from henad_web.run.lanes import LaneNotice
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class EndedRun(NamedTuple):
     """An outcome without what its request says already, and its series as bytes: a third of the time to send.
 
     Attributes: those of `RunOutcome`, where `reducers` are values in the order of the columns, `series_ticks` and
-    `series_values` the bytes of its arrays.
+    `series_values` the bytes of its arrays, `tables` those of the spec in order.
     """
 
     run_id: int
@@ -99,6 +99,7 @@ class EndedRun(NamedTuple):
     reducers: tuple[float | None, ...]
     series_ticks: bytes
     series_values: bytes
+    tables: tuple[RunTable, ...]
     note: str
     traceback: str | None
 
@@ -116,6 +117,7 @@ class EndedRun(NamedTuple):
             tuple(outcome.reducers.values()),
             outcome.series.ticks.tobytes(),
             outcome.series.values.tobytes(),
+            tuple(outcome.tables.values()),
             outcome.note,
             outcome.traceback,
         )
@@ -136,6 +138,7 @@ class EndedRun(NamedTuple):
             wall_ms=self.wall_ms,
             reducers=dict(zip(measure.reducer_columns, self.reducers, strict=True)),
             series=Series(ticks, values),
+            tables={own.id: table for own, table in zip(measure.tables, self.tables, strict=True)},
             note=self.note,
             traceback=self.traceback,
         )

@@ -20,14 +20,13 @@ from henad_native.disk import (
     is_same_file,
     near_folder,
     rename_over,
-    sync_directory,
     writing_new,
 )
 from henad_native.lock import DirectoryLock, LockHolder
-from henad_native.staging import StagedTables
+from henad_native.staging import StagedTables, make_folder_of, own_names, result_names, sync_folders
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
-from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED
+from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED, TABLES
 from henad_web.output.store import opened_to_read
 from henad_web.resume.errors import ResumeError, ResumeReason
 from henad_web.wording import henad_command, models_named
@@ -139,7 +138,7 @@ class DirectoryStore:
                 message = f"there is no folder {self.path}{f'; {hint}' if hint else ''}"
                 raise OutputError(message, path=self.path) from error
             self._lock.check()
-            for path in (self._directory / RUNS, self._directory / SERIES):
+            for path in map(self._directory.joinpath, (RUNS, SERIES, *own_names(self._directory))):
                 if path.is_symlink():
                     raise OutputError(f"{path} is a link, which is never followed", path=self.path)
                 if path.exists() and not path.is_file():
@@ -220,6 +219,7 @@ class DirectoryStore:
         """
         with self._mapped_errors():
             if name not in self._tables:
+                make_folder_of(self._directory / name)
                 self._tables[name] = TableFile(self._directory / name)
             self._tables[name].start_over()
         self._appended = {name: [header]}
@@ -235,6 +235,7 @@ class DirectoryStore:
         with self._mapped_errors():
             if name in self._tables:
                 self._tables.pop(name).close()
+            make_folder_of(self._directory / name)  # where it is a link, it is not followed
             self._tables[name] = TableFile(self._directory / name, size)
 
     def rewriting(self, tables: Mapping[str, Iterable[bytes]]) -> Iterator[int]:
@@ -306,7 +307,7 @@ class DirectoryStore:
         """
         with self._mapped_errors():
             self._sync_tables()
-            sync_directory(self._directory)
+            sync_folders(self._directory)
 
     def check_tables(self) -> None:
         """Make sure that the tables are the files they were, no longer and no shorter than written.
@@ -332,6 +333,7 @@ class DirectoryStore:
         partial = self._directory / f"{name}{PARTIAL}"
         self._check_directory()
         with self._mapped_errors():
+            make_folder_of(path)
             partial.unlink(missing_ok=True)
             try:
                 yield from writing_new(partial, chunks)
@@ -339,7 +341,7 @@ class DirectoryStore:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            sync_directory(self._directory)
+            sync_folders(self._directory)
 
     def replace(self, name: str, chunks: Iterable[bytes]) -> None:
         """Do all of `replacing` at once; raises as it does."""
@@ -362,9 +364,9 @@ class DirectoryStore:
             OutputError: The directory cannot be read.
         """
         with self._mapped_errors("read"):
-            names = (RUNS, SERIES, MANIFEST, MARKER, *_STAGED)
-            paths = [self._directory / name for name in names]
-            found = [(path.name, path.stat()) for path in paths if path.exists()]
+            names = (RUNS, SERIES, MANIFEST, MARKER, *_STAGED, *own_names(self._directory))
+            paths = {name: self._directory / name for name in names}
+            found = [(name, path.stat()) for name, path in paths.items() if path.exists()]
             return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
 
     def read(self, name: str) -> bytes:
@@ -388,9 +390,11 @@ class DirectoryStore:
 
     def remove_results(self) -> None:
         """Delete every file of results that is there, as far as the disk allows."""
-        for name in (*RESULT_NAMES, MARKER, *_STAGED):
+        for path in map(self._directory.joinpath, (*RESULT_NAMES, MARKER, *_STAGED, *own_names(self._directory))):
             with suppress(OSError):
-                (self._directory / name).unlink()
+                path.unlink()
+        with suppress(OSError):  # something else is in it, or it is not there
+            (self._directory / TABLES).rmdir()
 
     def files(self) -> None:
         """Return None: the files are in the directory."""
@@ -404,7 +408,7 @@ class DirectoryStore:
         self._lock.release()
 
     def _refuse_results(self) -> None:
-        found = self._result_names()
+        found = result_names(self._directory)
         if found:
             raise HoldsResultsError(self.path, found, resume=self._resume_command())
 
@@ -415,12 +419,8 @@ class DirectoryStore:
             return None
         return henad_command("resume", self.path, models=models_named(manifest))
 
-    def _result_names(self) -> list[str]:
-        names = sorted(os.listdir(self._directory)) if os.path.lexists(self._directory) else []
-        return [name for name in names if name in RESULT_NAMES or name.endswith(STAGED)]
-
     def _holds_sweep(self) -> bool:
-        found = self._result_names()
+        found = result_names(self._directory)
         if not found:
             return False
         try:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 from henad_native.directory import DirectoryStore
-from henad_web.output.names import MANIFEST, RUNS, SERIES
+from henad_web.output.names import MANIFEST, RUNS
 from henad_web.output.store import FileStore, MemoryStore, Stamp
 
 __all__ = ["OverwritingStore"]
@@ -72,9 +72,9 @@ class OverwritingStore:
         header, first = next(chunks), next(chunks, None)
         runs = [header] if first is None else chain([header, first], chunks)
         if first is None:
-            yield from self._held.rewriting({RUNS: runs, SERIES: tables[SERIES]})
+            yield from self._held.rewriting({**tables, RUNS: runs})
         else:
-            yield from self._taking_over(self._held, {RUNS: runs, SERIES: tables[SERIES]})
+            yield from self._taking_over(self._held, {**tables, RUNS: runs})
 
     def rewrite(self, tables: Mapping[str, Iterable[bytes]]) -> None:
         """Do all of `rewriting` at once."""
@@ -94,7 +94,8 @@ class OverwritingStore:
             self._directory.flush()
             return
         appended, self._appended = self._appended, {}
-        tables = {name: [self._held.read(name), *appended.get(name, ())] for name in (RUNS, SERIES)}
+        held = (name for name in self._held.files() if name != MANIFEST)
+        tables = {name: [self._held.read(name), *appended.get(name, ())] for name in held}
         for _ in self._taking_over(self._held, tables):
             pass
 

@@ -2,21 +2,87 @@
 
 Owns the staged files and their marker: new tables are written beside the old ones, then the marker says that they are
 the tables, then they are renamed, then the marker goes. A manifest among them means that other results take the place
-of all that are there: the other files of results go before anything is renamed. Knows nothing of what the bytes mean.
+of all that are there: the other files of results go before anything is renamed. Owns too which files of a directory are
+results, those in its folder of the model's own tables among them. Knows nothing of what the bytes mean.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from henad_native.disk import rename_over, sync_directory, write_new, writing_new
-from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED
+from henad_web.explore.columns import SERIES_LEADING
+from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED, TABLE_ROWS, TABLES
 
-__all__ = ["StagedTables"]
+__all__ = ["StagedTables", "make_folder_of", "own_names", "result_names", "sync_folders"]
 
 _NAMES = (RUNS, SERIES, MANIFEST)
+
+
+def result_names(directory: Path) -> list[str]:
+    """Return the names of the files of results in `directory`, staged ones too.
+
+    Raises:
+        OSError: The directory cannot be read.
+    """
+    names = sorted(os.listdir(directory)) if os.path.lexists(directory) else []
+    return [name for name in names if name in RESULT_NAMES or name.endswith(STAGED)] + own_names(directory)
+
+
+def own_names(directory: Path) -> list[str]:
+    """Return the files of a model's own tables in `directory`, staged ones too, each with its folder.
+
+    They are known by how they begin: a folder of that name may hold anything else, which is nobody's to touch.
+
+    Raises:
+        OSError: One cannot be read.
+    """
+    folder = directory / TABLES
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    return sorted(f"{TABLES}/{path.name}" for path in folder.iterdir() if _is_own(path))
+
+
+def _is_own(path: Path) -> bool:
+    if path.name.endswith(f".csv{STAGED}"):
+        return True
+    if not path.name.endswith(".csv") or path.is_symlink() or not path.is_file():
+        return False
+    begin = f"{SERIES_LEADING[0]}," if path.name == PurePath(TABLE_ROWS).name else f"{','.join(SERIES_LEADING)},"
+    with path.open("rb") as stream:
+        head = stream.read(len(begin))
+    return bool(head) and begin.encode().startswith(head)
+
+
+def make_folder_of(path: Path) -> None:
+    """Make the folder of the model's own tables where `path` is in it and it is missing, its name durable.
+
+    Raises:
+        OSError: It cannot be made, or is a link.
+    """
+    folder = path.parent
+    if folder.name != TABLES:
+        return
+    if folder.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "is a link, which is never followed", str(folder))
+    if not folder.is_dir():
+        folder.mkdir()
+        sync_directory(folder.parent)
+
+
+def sync_folders(directory: Path) -> None:
+    """Return once the names of all files of results in `directory` would survive a loss of power.
+
+    Raises:
+        OSError: The disk fails.
+    """
+    if (directory / TABLES).is_dir():
+        sync_directory(directory / TABLES)
+    sync_directory(directory)
 
 
 class StagedTables:
@@ -47,8 +113,9 @@ class StagedTables:
         self.discard()
         try:
             for name, chunks in tables.items():
+                make_folder_of(self._directory / name)
                 yield from writing_new(self._staged(name), chunks)
-            sync_directory(self._directory)
+            sync_folders(self._directory)
             write_new(self._directory / MARKER, ["\n".join((*tables, "")).encode()])
         except BaseException:
             with suppress(OSError):
@@ -63,20 +130,34 @@ class StagedTables:
         """
         if not self.is_marked:
             return
-        sync_directory(self._directory)
+        sync_folders(self._directory)
+        staged = self._staged_names()
         if self._staged(MANIFEST).exists():
-            for name in set(RESULT_NAMES) - set(_NAMES):
-                (self._directory / name).unlink(missing_ok=True)
-        for name in _NAMES:
-            if self._staged(name).exists():
-                rename_over(self._staged(name), self._directory / name)
-        sync_directory(self._directory)
+            # What an earlier call has renamed already is no old file: the marker names every new one.
+            for name in {*RESULT_NAMES, *result_names(self._directory)} - set(_NAMES) - self._marked_names():
+                if not name.endswith(STAGED):
+                    (self._directory / name).unlink(missing_ok=True)
+        for name in sorted(
+            staged, key=lambda name: name == MANIFEST
+        ):  # it says that there is nothing left to take away
+            rename_over(self._staged(name), self._directory / name)
+        sync_folders(self._directory)
         (self._directory / MARKER).unlink()
         sync_directory(self._directory)
 
+    def _staged_names(self) -> list[str]:
+        return [name for name in (*_NAMES, *self._own_staged()) if self._staged(name).exists()]
+
+    def _own_staged(self) -> list[str]:
+        return [name.removesuffix(STAGED) for name in own_names(self._directory) if name.endswith(STAGED)]
+
+    def _marked_names(self) -> set[str]:
+        return set((self._directory / MARKER).read_text(encoding="utf-8", errors="replace").split("\n"))
+
     def discard(self) -> bool:
         """Delete staged tables, marked ones too, and return whether there were any."""
-        found = [path for path in (self._directory / MARKER, *map(self._staged, _NAMES)) if path.exists()]
+        names = (*_NAMES, *self._own_staged())
+        found = [path for path in (self._directory / MARKER, *map(self._staged, names)) if path.exists()]
         for path in found:
             path.unlink()
         return bool(found)

@@ -14,6 +14,7 @@ import msgspec
 import henad_web as hw
 from henad_native.target import NativeTarget
 from henad_web.output.manifest import Manifest
+from henad_web.output.own_tables import own_files
 from henad_web.pumped import PumpedRunner
 from henad_web.sweep import Sweep
 from henad_web.targets import Runner
@@ -117,14 +118,16 @@ def resume(entry: hw.ModelEntry, directory: Path, spec: hw.SweepSpec | None = No
 
 
 def files_in(directory: Path) -> dict[str, bytes]:
-    """Return the content of every file in `directory` by name."""
-    return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
+    """Return the content of every file in `directory` by name, those of tables of a model's own with their folder."""
+    paths = sorted(path for path in directory.rglob("*") if not path.is_dir())
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
 
 
 def masked_in(directory: Path) -> dict[str, bytes]:
-    """Return the comparable form of a folder at rest, which holds the four files and a lock."""
+    """Return the comparable form of a folder at rest: the four files, a lock, and tables of the model's own."""
     files = files_in(directory)
-    assert set(files) == {"runs.csv", "series.csv", "summary.csv", "manifest.json", ".lock"}
+    own = {file.name for file in own_files(manifest_of(directory).columns)}
+    assert set(files) == {"runs.csv", "series.csv", "summary.csv", "manifest.json", ".lock"} | own
     return hw.masked(files)
 
 

@@ -218,7 +218,7 @@ def test_files_that_a_document_names_exist(path: Path) -> None:
 FOREIGN = ("JavaScript", "NetLogo")
 """Names of other things that are written like classes."""
 
-GENERATED = ("build/mutation/", "site/", "results/first")
+GENERATED = ("tables/", "build/mutation/", "site/", "results/first")
 """Folders that commands make, and that documents name."""
 
 

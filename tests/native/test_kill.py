@@ -121,12 +121,12 @@ class Scene:
 
 
 class Scenario:
-    """A scene in the folder `base`, ready to be killed in."""
+    """A scene of the folders ``work`` and `base`, ready to be killed in."""
 
-    def __init__(self, name: str, base: Path) -> None:
+    def __init__(self, name: str, base: Path, make: Callable[[Path, Path], Scene] | None = None) -> None:
         base.mkdir(exist_ok=True)
         self.name, self.before, self.folder = name, base / "before", base / "work"
-        self.scene = SCENES[name](self.folder, base)
+        self.scene = (make or SCENES[name])(self.folder, base)
         self.scene.prepare(self.before)
         self.scene.expect(base / "expected")
         self.expected = masked_in(base / "expected")

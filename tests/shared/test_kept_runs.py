@@ -13,11 +13,12 @@ import henad_web as hw
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.output import table_reading
+from henad_web.output.own_tables import NO_OWN_TABLES
 from henad_web.output.record import Counts
 from henad_web.output.table_index import RunsIndex, SeriesCadence, SeriesIndex, index_runs, index_series
-from henad_web.output.table_rows import TableEnds, TableRows, rows_at
+from henad_web.output.table_rows import TableEnds, TableRows, rows_at, run_groups
 from henad_web.output.tables import RunsLayout, RunsTable, SeriesTable, series_header
-from henad_web.output.writer import PlanNumbering, copy_rows, copy_series
+from henad_web.output.writer import PlanNumbering, copy_groups, copy_rows
 from henad_web.resume.kept_runs import rows_to_keep, table_ends, whole_series
 from tests.shared.made_results import REDUCERS, STATS, outcome_of, plan_of, series_of
 from tests.shared.toy_models import Toy, entry_of
@@ -47,7 +48,7 @@ def indexes(
 
 def whole(series: bytes, *, is_ended: bool = False, **options: object) -> list[bool]:
     runs, found = indexes(series, **options)  # type: ignore[arg-type]
-    return [bool(is_whole) for is_whole in whole_series(runs, found, CADENCE, is_ended=is_ended)[0]]
+    return [bool(is_whole) for is_whole in whole_series(runs, found, CADENCE, is_ended=is_ended)]
 
 
 @given(
@@ -126,11 +127,11 @@ def test_rows_of_a_run_in_two_places_are_no_whole_series() -> None:
 def test_a_run_without_rows_has_none_of_its_neighbours_and_leaves_the_order_as_it_is() -> None:
     statuses = (RunStatus.OK, RunStatus.REFUSED, RunStatus.OK, RunStatus.REFUSED)
     runs, found = indexes(rows_of(0, FULL) + rows_of(2, FULL), statuses=statuses, ticks=0)
-    are_whole, group = whole_series(runs, found, CADENCE, is_ended=True)
+    are_whole, (group, _) = whole_series(runs, found, CADENCE, is_ended=True), run_groups(runs, found)
     assert (are_whole.tolist(), group.tolist()) == ([True] * 4, [0, -1, 1, -1])
     every = np.arange(4)
-    assert rows_at(runs, found, group, every, every).is_in_order
-    assert not rows_at(runs, found, group, every, every[::-1]).is_in_order
+    assert rows_at(runs, found, NO_OWN_TABLES, every, every).is_in_order
+    assert not rows_at(runs, found, NO_OWN_TABLES, every, every[::-1]).is_in_order
 
 
 def test_only_the_end_of_the_file_is_held_against_a_failed_run() -> None:
@@ -180,10 +181,9 @@ def test_what_timed_out_never_stays_and_what_failed_unless_tried_again() -> None
 def kept_of(rows: list[int], run_ids: list[int]) -> tuple[TableRows, TableEnds | None, bytes, bytes]:
     series = b"".join(rows_of(run_id, FULL) for run_id in range(4))
     runs, found = indexes(series)
-    _, group = whole_series(runs, found, CADENCE)
     positions, ids = np.array(rows, np.int64), np.array(run_ids, np.int64)
-    kept = rows_at(runs, found, group, positions, ids)
-    ends = table_ends(runs, found, group, positions, ids)
+    kept = rows_at(runs, found, NO_OWN_TABLES, positions, ids)
+    ends = table_ends(runs, found, NO_OWN_TABLES, positions, ids)
     table = RUNS.header + b"".join(RUNS.row(outcome_of(PLAN, run_id)) for run_id in range(4))
     return kept, ends, table, SERIES.header + series
 
@@ -204,18 +204,18 @@ def test_tables_are_cut_where_only_their_ends_go(count: int) -> None:
 def test_tables_are_written_anew_where_rows_in_the_middle_go_or_ids_change(rows: list[int], ids: list[int]) -> None:
     kept, ends, runs, series = kept_of(rows, ids)
     assert ends is None
-    copied = b"".join(copy_rows(io.BytesIO(runs), kept, PlanNumbering(replicates=2, first_configs=(0,))))
+    copied = b"".join(copy_rows(io.BytesIO(runs), rows=kept, numbering=PlanNumbering(replicates=2, first_configs=(0,))))
     assert [line.split(b",")[0] for line in copied.splitlines()] == [b"%d" % run_id for run_id in sorted(ids)]
-    of_series = b"".join(copy_series(io.BytesIO(series), kept))
+    of_series = b"".join(copy_groups(io.BytesIO(series), name="series.csv", rows=kept))
     assert [line.split(b",")[0] for line in of_series.splitlines()] == [b"%d" % i for i in sorted(ids) for _ in FULL]
 
 
 def test_a_row_that_moves_changes_in_its_ids_alone() -> None:
     kept, _, runs, series = kept_of([2], [13])
-    (row,) = copy_rows(io.BytesIO(runs), kept, PlanNumbering(replicates=5, first_configs=(0, 1, 2)))
+    (row,) = copy_rows(io.BytesIO(runs), rows=kept, numbering=PlanNumbering(replicates=5, first_configs=(0, 1, 2)))
     assert row.split(b",")[:4] == [b"13", b"2", b"2", b"3"]
     assert row.split(b",")[4:] == RUNS.row(outcome_of(PLAN, 2)).split(b",")[4:]
-    (rows,) = copy_series(io.BytesIO(series), kept)
+    (rows,) = copy_groups(io.BytesIO(series), name="series.csv", rows=kept)
     assert rows == rows_of(13, FULL)
 
 

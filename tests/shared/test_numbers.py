@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from henad_web.explore.cell_texts import column_texts, csv_field, csv_line, milliseconds_text, number_text
 from henad_web.model.decimals import f32_text
-from henad_web.output.cells import column_texts, csv_field, csv_line, milliseconds_text, number_text
 
 CASES = [
     (0.0, "0"),

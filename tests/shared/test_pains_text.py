@@ -13,9 +13,9 @@ import pytest
 
 import henad_web as hw
 from henad_web.errors import SpecError
+from henad_web.explore.cell_texts import csv_field, csv_line, number_text
 from henad_web.explore.design_table import parse_csv
 from henad_web.model.decimals import f32_text
-from henad_web.output.cells import csv_field, csv_line, number_text
 from tests.shared.hosts import Host
 from tests.shared.schemas import SCHEMA, only_problem, plan_of, table
 from tests.shared.toy_models import Divides, Inverse, Toy, entry_of

@@ -239,7 +239,7 @@ TYPOS = [
         "stats_every",
         "stat_every",
         "line 15, [measure] stat_every: unknown key `stat_every`; allowed: stats_every, "
-        "series_every, default_reducers, reducers; did you mean 'stats_every'?",
+        "series_every, default_reducers, reducers, tables, tables_every; did you mean 'stats_every'?",
     ),
     (
         "stats_every = 2",
@@ -268,7 +268,7 @@ TYPOS = [
         "stats_every = 2",
         "steps = 2",
         "line 15, [measure] steps: unknown key `steps`; allowed: stats_every, series_every, "
-        "default_reducers, reducers; `steps` belongs in [run]",
+        "default_reducers, reducers, tables, tables_every; `steps` belongs in [run]",
     ),
     # a reducer
     (
@@ -463,7 +463,7 @@ def test_ten_faults_are_told_together_in_the_order_of_their_lines() -> None:
         "'Infected =< 0'; allowed: COLUMN CMP NUMBER with CMP one of < <= > >= == !=, such as "
         "'Infected <= 0'; write <= for =<\n"
         "line 15, [measure] stat_every: unknown key `stat_every`; allowed: stats_every, "
-        "series_every, default_reducers, reducers; did you mean 'stats_every'?\n"
+        "series_every, default_reducers, reducers, tables, tables_every; did you mean 'stats_every'?\n"
         "line 19, [measure.reducers #1] kinds: no such reducer, the word is not one of them, got the "
         "text 'agmax'; allowed: final, min, max, mean, argmax, argmin, first<=NUMBER, "
         "mean@START..END; did you mean 'argmax'?\n"

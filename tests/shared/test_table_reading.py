@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.errors import TableDamagedError
+from henad_web.explore.cell_texts import csv_line
 from henad_web.explore.columns import SERIES_LEADING
-from henad_web.output.cells import csv_line
 from henad_web.output.records import RecordReader, TableRecord, canonical_records
 from henad_web.output.table_reading import RunsBatch, RunsReader, series_numbers
 from henad_web.output.tables import RunsColumns, RunsLayout, RunsTable

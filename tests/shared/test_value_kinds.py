@@ -14,11 +14,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import henad_web as hw
+from henad_web.explore.cell_texts import csv_field
 from henad_web.explore.design_table import csv_record, parse_csv
 from henad_web.explore.spec import SpecValue
 from henad_web.explore.spec_document import toml_text
 from henad_web.model.params import MAX_TEXT_LENGTH, Param
-from henad_web.output.cells import csv_field
 from tests.shared.test_hash_vectors import Bytes
 from tests.shared.wide_values import HIGHEST, LOWEST, SCHEMA, plan_of
 

@@ -1,0 +1,242 @@
+"""Tables of a model's own in folders: killed, merged, reused, overwritten and unpacked like all that is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import henad_web as hw
+from henad_native.cli import main
+from henad_native.unpacking import unpack_results
+from henad_web.results.archive import pack
+from tests.native.folders import TARGET, files_in, masked_in, ran_ids, record_of, resume, start, sweep, with_run
+from tests.native.table_kills import Crowd, crowd_spec
+from tests.native.test_kill import Scenario, Scene, child_of
+from tests.shared.table_models import HERD, herd_spec
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+SPEC = herd_spec()
+SMALL = herd_spec((1, 0), replicates=1, steps=3)
+OWN = ["tables/agents.csv", "tables/edges.csv", "tables/rows.csv"]
+
+
+def nothing(_: Path) -> None:
+    """Leave the folder missing."""
+
+
+def goes_on(folder: Path, spec: hw.SweepSpec, **options: object) -> None:
+    """Do `spec` in `folder`, or what is left of it."""
+    is_begun = (folder / "manifest.json").exists()
+    record_of(resume(HERD, folder) if is_begun else start(HERD, spec, folder, **options))
+
+
+def new_sweep(folder: Path, base: Path) -> Scene:
+    act = partial(goes_on, folder, SMALL)
+    return Scene(prepare=nothing, act=act, finish=act, expect=partial(sweep, HERD, SMALL))
+
+
+def raised_replicates(folder: Path, base: Path) -> Scene:
+    more = with_run(SMALL, replicates=2)
+
+    def act() -> None:
+        record_of(resume(HERD, folder, more))
+
+    return Scene(prepare=partial(sweep, HERD, SMALL), act=act, finish=act, expect=partial(sweep, HERD, more))
+
+
+def breadth_first(folder: Path, base: Path) -> Scene:
+    spec = with_run(SMALL, order="breadth")
+    act = partial(goes_on, folder, spec)
+    return Scene(prepare=nothing, act=act, finish=act, expect=partial(sweep, HERD, spec))
+
+
+def reused_runs(folder: Path, base: Path) -> Scene:
+    wider = herd_spec((3, 1), replicates=1, steps=3)
+    sweep(HERD, SMALL, base / "old")
+    act = partial(goes_on, folder, wider, reuse=base / "old")
+    return Scene(prepare=nothing, act=act, finish=act, expect=partial(sweep, HERD, wider))
+
+
+def overwritten(new: hw.SweepSpec, old: hw.SweepSpec) -> Callable[[Path, Path], Scene]:
+    def scene(folder: Path, base: Path) -> Scene:
+        def act() -> None:
+            record_of(hw.SweepRun.start(HERD, new, hw.DirectoryOutput(folder, overwrite=True), target=TARGET))
+
+        def finish() -> None:
+            results = hw.ResultSet.open(folder, models=HERD)
+            if results.plan.plan_hash != new.plan(HERD.schema()).plan_hash:
+                assert results.is_complete
+                assert results.missing_line is None
+                act()
+            else:
+                record_of(resume(HERD, folder))
+
+        return Scene(prepare=partial(sweep, HERD, old), act=act, finish=finish, expect=partial(sweep, HERD, new))
+
+    return scene
+
+
+OTHERS = herd_spec((4,), replicates=1, steps=3, tables=("edges",), every=None)
+WITHOUT = herd_spec((4,), replicates=1, steps=3, tables=(), every=None)
+
+SCENES: dict[str, Callable[[Path, Path], Scene]] = {
+    "a new sweep": new_sweep,
+    "raised replicates": raised_replicates,
+    "breadth first": breadth_first,
+    "reused runs": reused_runs,
+    "overwritten by other tables": overwritten(OTHERS, SMALL),
+    "overwritten by none": overwritten(WITHOUT, SMALL),
+    "overwritten where there were none": overwritten(SMALL, WITHOUT),
+}
+
+
+EVERY_CALL = os.environ.get("HENAD_KILL_EVERY_CALL") == "1"
+"""Whether each call of every scene is the last one once, as ``poe kill-table-calls`` has it; else a sample is."""
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("name", SCENES)
+def test_every_call_to_the_file_system_may_be_the_last(fast_path: Path, name: str) -> None:
+    scenario = Scenario(name, fast_path, SCENES[name])
+    assert scenario.calls > 40
+    step = 1 if EVERY_CALL else scenario.calls // 10
+    for dies_at in range(scenario.calls, 0, -step):
+        scenario.put_back()
+        assert child_of(scenario.scene.act, dies_at, None), f"not killed at call {dies_at}"
+        scenario.finish()
+
+
+def test_a_directory_holds_the_bytes_of_memory_at_any_lanes(tmp_path: Path) -> None:
+    expected = hw.masked(record_of(hw.SweepRun.start(HERD, SPEC, target=TARGET)).files or {})
+    for lanes in (1, 2, 3):
+        folder = tmp_path / str(lanes)
+        hw.run_spec(HERD, SPEC, output=hw.DirectoryOutput(folder), options=hw.SweepRunOptions(concurrency=lanes))
+        assert masked_in(folder) == expected
+
+
+def test_a_folder_of_that_name_may_hold_anything_else(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    (folder / "tables").mkdir(parents=True)
+    mine = {"tables/levels.csv": b"value\n1\n", "tables/notes.txt": b"run_id,tick,\n"}
+    for name, content in mine.items():
+        (folder / name).write_bytes(content)
+    sweep(HERD, SPEC, folder)
+    record_of(hw.SweepRun.start(HERD, WITHOUT, hw.DirectoryOutput(folder, overwrite=True), target=TARGET))
+    files = files_in(folder)
+    assert {name: files[name] for name in mine} == mine
+    assert not [name for name in OWN if name in files]
+    assert hw.ResultSet.open(folder, models=HERD).is_complete
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "study", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (folder / "tables").symlink_to(elsewhere)
+    with pytest.raises(hw.SweepFailedError, match="is a link, which is never followed"):
+        hw.run_spec(HERD, SPEC, output=hw.DirectoryOutput(folder))
+    assert not list(elsewhere.iterdir())
+
+
+def test_tables_without_a_manifest_are_no_free_place(tmp_path: Path) -> None:
+    sweep(HERD, SPEC, tmp_path / "study")
+    for name in ("runs.csv", "series.csv", "summary.csv", "manifest.json"):
+        (tmp_path / "study" / name).unlink()
+    with pytest.raises(hw.HoldsResultsError, match=r"tables/agents\.csv, tables/edges\.csv, tables/rows\.csv"):
+        hw.run_spec(HERD, SPEC, output=hw.DirectoryOutput(tmp_path / "study"))
+
+
+def test_a_table_changed_under_the_sweep_is_noticed(tmp_path: Path) -> None:
+    run = start(HERD, herd_spec(replicates=50), tmp_path / "study")
+    while run.progress().runs_done < 5:
+        run.update(0.0, budget_s=0.0)
+    assert run.progress().runs_done < 50
+    with (tmp_path / "study" / "tables" / "edges.csv").open("ab") as table:
+        table.write(b"9,9,9,9\n")
+    events = []
+    while not run.is_ended:
+        run.update(0.0)
+        event = run.try_recv()
+        events += [] if event is None else [event]
+    assert isinstance(events[-1], hw.Failed)
+    assert "edges.csv has" in events[-1].message
+
+
+def test_shards_merge_to_the_whole_and_others_are_refused(tmp_path: Path) -> None:
+    sweep(HERD, SPEC, tmp_path / "whole")
+    for index in range(3):
+        sweep(HERD, SPEC, tmp_path / str(index), shard=hw.Shard(index, 3))
+    hw.merge([tmp_path / str(index) for index in (2, 0, 1)], tmp_path / "merged")
+    assert masked_in(tmp_path / "merged") == masked_in(tmp_path / "whole")
+    lost = tmp_path / "0" / "tables" / "rows.csv"
+    lost.write_bytes(lost.read_bytes()[:-3])
+    report = hw.merge([tmp_path / str(index) for index in range(3)], tmp_path / "lacking")
+    assert (report.missing, report.first_missing) == (1, (3,))
+    assert ran_ids(resume(HERD, tmp_path / "lacking")) == [3]
+    whole, again = masked_in(tmp_path / "whole"), masked_in(tmp_path / "lacking")
+    assert {name: again[name] for name in OWN} == {name: whole[name] for name in OWN}
+    sweep(HERD, herd_spec(every=4), tmp_path / "other", shard=hw.Shard(1, 3))
+    with pytest.raises(
+        hw.MergeError, match=r"its tables of the model's own is agents.id i64, .* every 4 ticks"
+    ) as told:
+        hw.merge([tmp_path / "0", tmp_path / "other"], tmp_path / "refused")
+    assert told.value.reason is hw.MergeReason.PLAN_DIFFERS
+    assert not (tmp_path / "refused").exists()
+    edges = tmp_path / "1" / "tables" / "edges.csv"
+    edges.write_bytes(edges.read_bytes().replace(b"a,b", b"a,c", 1))
+    with pytest.raises(hw.MergeError, match=r"the columns of its tables/edges\.csv are"):
+        hw.merge([tmp_path / "0", tmp_path / "1"], tmp_path / "refused")
+
+
+def test_a_zip_becomes_a_folder_that_goes_on(tmp_path: Path) -> None:
+    sweep(HERD, SPEC, tmp_path / "whole")
+    files = {name: content for name, content in files_in(tmp_path / "whole").items() if name != ".lock"}
+    rows = files["tables/rows.csv"].splitlines(keepends=True)
+    (tmp_path / "study.zip").write_bytes(pack({**files, "tables/rows.csv": b"".join(rows[:-2])}))
+    assert unpack_results(tmp_path / "study.zip") == tmp_path / "study"
+    assert len(hw.ResultSet.open(tmp_path / "study.zip", models=HERD).table("agents")) == 36
+    assert ran_ids(resume(HERD, tmp_path / "study")) == [4, 5]
+    assert masked_in(tmp_path / "study") == masked_in(tmp_path / "whole")
+
+
+def test_frames_hold_every_row_with_its_config(tmp_path: Path) -> None:
+    sweep(HERD, SPEC, tmp_path / "study")
+    table = hw.ResultSet.open(tmp_path / "study", models=HERD).table("agents")
+    frame = table.to_pandas()
+    columns = ["run_id", "config_id", "rep", "tick", "id", "wealth", "age", "mood", "alive"]
+    assert list(frame.columns) == table.to_arrow().schema.names == columns
+    assert frame.groupby("config_id").size().tolist() == [14, 8, 14]
+    assert frame["wealth"].isna().sum() == 10
+    assert frame.attrs["model"] == "toy"
+    table.to_parquet(tmp_path / "agents.parquet")
+    import pandas  # noqa: PLC0415 - an extra
+
+    back = pandas.read_parquet(tmp_path / "agents.parquet")
+    assert back.equals(frame)
+    with pytest.raises(hw.UsageError, match=r"one of the model's own is results\.table\('agents'\)"):
+        hw.ResultSet.open(tmp_path / "study", models=HERD).to_parquet(tmp_path / "x", table="agents")
+
+
+def test_the_command_verifies_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "study"
+    sweep(HERD, SPEC, folder)
+    models = "tests.shared.table_models:HERD"
+    assert main(["verify", str(folder), "--runs", "6", "--models", models]) == 0
+    edges = folder / "tables" / "edges.csv"
+    edges.write_bytes(edges.read_bytes().replace(b"1,5,0,1", b"1,5,0,3"))
+    capsys.readouterr()
+    assert main(["verify", str(folder), "--runs", "6", "--models", models]) != 0
+    assert "run 1, b at tick 5: recorded 3, rerun 1" in capsys.readouterr().out
+
+
+@pytest.mark.timeout(240)
+def test_a_sweep_of_agents_killed_again_and_again_comes_to_the_bytes_of_a_quiet_one(fast_path: Path) -> None:
+    """A sample of what ``poe kill-tables`` does at length."""
+    report = Crowd(fast_path, crowd_spec(runs=20, agents=50), seed=7).survive(kills=5)
+    assert report.kills >= 5
+    assert report.peak_bytes < 400_000_000
