@@ -3,6 +3,7 @@
 Everything a user calls is here; `docs/` describes it.
 """
 
+from henad_web.adapters.mesa import from_mesa
 from henad_web.calls import merge, plan_spec, resume_sweep, run_spec
 from henad_web.channel import (
     Failed,
@@ -198,6 +199,7 @@ __all__ = [
     "f64",
     "freeze",
     "from_function",
+    "from_mesa",
     "generator",
     "grid_params",
     "i64",

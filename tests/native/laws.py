@@ -27,6 +27,7 @@ ORDER = (
     "wording",
     "explore",
     "importers",
+    "adapters",
     "search",
     "run",
     "output",

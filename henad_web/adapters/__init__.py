@@ -1,0 +1,1 @@
+"""Models of other libraries as they are, made entries of this package."""
