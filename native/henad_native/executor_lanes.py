@@ -190,7 +190,9 @@ def over_executor(around: Surroundings, executor: Executor) -> Surroundings:
     told = workers_of(executor)
     text = "an executor that does not tell its workers" if told is None else f"{counted(told, 'worker')} of an executor"
     workers = WORKERS_UNTOLD if told is None else told
-    resources = replace(around.resources, workers=workers, workers_text=text, free_memory=None, can_spawn=True)
+    resources = replace(
+        around.resources, workers=workers, workers_text=text, free_memory=None, can_spawn=True, no_processes=""
+    )
 
     def make_lanes(
         entry: ModelEntry, measure: MeasurePlan, layout: ExecutionLayout, notify: Callable[[], None]

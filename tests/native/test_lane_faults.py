@@ -8,18 +8,23 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import henad_web as hw
 from henad_native import process_lanes
+from henad_native.executor_lanes import over_executor
 from henad_native.machine import no_processes
+from henad_native.target import NativeTarget
 from henad_web.explore.outcomes import RunOutcome
 from henad_web.run.lane_messages import EndedRun, WorkerOrder
 from henad_web.run.layout import MachineResources, choose_layout, layout_text
 from henad_web.run.probe import Probe
 from tests.native import lane_models
-from tests.shared.toy_models import toy_spec
+from tests.shared.toy_models import Toy, entry_of, toy_spec
 
 PROCESSES = hw.SweepRunOptions(concurrency=2, lanes="process")
 
@@ -30,14 +35,15 @@ def lane_threads() -> list[str]:
 
 
 def refusing(number: int) -> Callable[..., int]:
-    def refuse(*arguments: object) -> int:
+    def refuse(*arguments: object, **named: object) -> int:
         raise OSError(number, os.strerror(number))
 
     return refuse
 
 
 def test_where_no_process_can_be_started_there_is_one_lane_in_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "Popen", refusing(errno.EAGAIN))
+    crowded = SimpleNamespace(**vars(subprocess) | {"Popen": refusing(errno.EAGAIN)})
+    monkeypatch.setattr(process_lanes, "subprocess", crowded)
     record = hw.run_spec(lane_models.slow, toy_spec(1, 2), options=PROCESSES)
     assert record.report.counts.ok == 4
     assert [str(warning).partition(":")[0] for warning in record.report.warnings if "lane" in str(warning)] == [
@@ -66,6 +72,14 @@ def test_where_no_python_can_be_started_there_is_one_lane_in_the_caller_or_threa
     probe = Probe(entry, spec.plan(entry.schema())).run_to_end()
     text = layout_text(choose_layout(2, resources, hw.Backend.CPU, probe, 2))
     assert text == f"one lane in the caller: no process can be started, as {why}; 2 were asked for"
+
+
+def test_an_executor_has_workers_where_no_python_can_be_started_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    around = NativeTarget().surroundings()
+    assert around.resources.no_processes != ""
+    with ThreadPoolExecutor(2) as executor:
+        assert over_executor(around, executor).resources.no_processes == ""
 
 
 def test_processes_are_heard_where_the_system_lends_no_sign_of_their_exit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,3 +134,27 @@ def test_a_thread_that_breaks_is_replaced_as_a_process_that_dies(monkeypatch: py
     assert [str(warning) for warning in record.report.warnings if "lane" in str(warning)] == [
         "a lane was ended by MemoryError while it was at run 2, which is done once more"
     ]
+
+
+class Wanders(Toy):
+    """Goes to another folder before each step, and its process with it."""
+
+    def before_step(self) -> None:
+        os.chdir("/")
+
+
+@pytest.mark.parametrize("lanes", ["in_caller", "thread", "process"])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_model_that_goes_to_another_folder_takes_no_results_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: str, overwrite: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = hw.SweepRunOptions(concurrency=1 if lanes == "in_caller" else 2, lanes=lanes)
+    if overwrite:
+        hw.run_spec(entry_of(Toy), toy_spec(3), output=hw.DirectoryOutput("out"), options=options)
+    output = hw.DirectoryOutput("out", overwrite=overwrite)
+    hw.run_spec(entry_of(Wanders), toy_spec(1, 2), output=output, options=options)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.name != ".lock"}
+    monkeypatch.chdir(tmp_path)
+    assert hw.masked(written) == hw.masked(hw.run_spec(entry_of(Wanders), toy_spec(1, 2)).files or {})
