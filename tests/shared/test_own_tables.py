@@ -248,3 +248,34 @@ def test_events_carry_them_as_far_as_the_series_budget_goes(stepped: Host, budge
     assert len(events[-1].record.files["tables/agents.csv"]) > 200, "the files keep every row"
     outcome, _, _ = outcome_of(spec)
     assert outcome.byte_count == sum(len(table.data) for table in outcome.tables.values()) > 200
+
+
+class Finds(Herd):
+    """Ends at the tick `value`, which it knows only once it is to step from there, as a generator does."""
+
+    is_over = False
+
+    def step(self, n: int = 1) -> None:
+        for _ in range(n):
+            self.is_over = self.tick == self.value
+            if self.is_over:
+                return
+            self.tick += 1
+
+    def has_ended(self) -> bool:
+        return self.is_over
+
+
+@pytest.mark.parametrize(
+    ("ends_at", "warmup", "ticks"), [(3, 0, [0, 2, 3]), (2, 0, [0, 2]), (1, 4, []), (9, 4, [4, 6, 8, 9])]
+)
+def test_a_model_that_ends_by_itself_leaves_its_last_rows_once_and_none_of_the_warm_up(
+    stepped: Host, monkeypatch: pytest.MonkeyPatch, ends_at: int, warmup: int, ticks: list[int]
+) -> None:
+    monkeypatch.setattr(SliceSize, "within", lambda self, time_left_s: 1)
+    table = hw.Table("agents", {"tick_there": "i64"})
+    state = type("State", (Finds,), {"table": lambda self, name: {"tick_there": [self.tick]}})
+    spec = herd_spec((ends_at,), tables=("agents",), replicates=1, warmup=warmup)
+    files = stepped.files(replace(entry_of(state), tables=(table,)), spec)
+    rows = "".join(f"0,{tick},{tick}\n" for tick in ticks)
+    assert files["tables/agents.csv"].decode() == f"run_id,tick,tick_there\n{rows}"
