@@ -66,6 +66,7 @@ from henad_web.explore.spec_file import LoadedSpec, load_spec, parse_spec, spec_
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.importers.importing import ImportOptions, import_spec
 from henad_web.model.base import GridModel, Model
+from henad_web.model.batches import Batch
 from henad_web.model.declarations import action, boolean, choice, f32, f64, i64, stat, table, text, u32
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, ModelSet, Topology
 from henad_web.model.faults import RefusedBuild
@@ -102,6 +103,7 @@ __all__ = [
     "ArchiveError",
     "ArchiveLimits",
     "Backend",
+    "Batch",
     "BatchOffer",
     "BlockSpec",
     "DesignKind",

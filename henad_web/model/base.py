@@ -6,22 +6,22 @@ A model is a class with its parameters, its statistics and one way to step. `dec
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.errors import near_miss
+from henad_web.model.batches import Batch, counted
 from henad_web.model.declarations import ActionMethod, Parameter, TableMethod, shown_name
 from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal, take_body
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params
 from henad_web.model.params import Apply, ParamValue
 from henad_web.model.schema import Rgb
-from henad_web.model.state import StateDefaults
+from henad_web.model.state import StateDefaults, shown_value
 from henad_web.randomness.generators import generator
 
 __all__ = ["GridModel", "Model"]
@@ -52,6 +52,7 @@ class ClassKeywords(TypedDict, total=False):
     portable: bool
     inner_threads: bool
     releases_lock: bool
+    batch: type[Batch] | None
 
 
 _NAMES = ("id", "name", "description")
@@ -65,12 +66,14 @@ class Model(StateDefaults):
 
     Write `step_once`, which does one step, or ``step(n)``, which does n of them; `setup` makes the start, when
     parameters are attributes already. Everything else has a default: `population`, `heap_bytes`, `parallel_jobs`,
-    `grid`, `act`, `set_param`, `has_ended`. Two class methods, ``build_many(params, seeds)`` and, for how many are
-    worth it, ``batch_rows(params)``, offer batches. A class stands for its entry wherever an entry is asked for.
+    `grid`, `act`, `set_param`, `has_ended`. A `Batch` on the class line offers batches, and so does a class method
+    ``build_many(params, seeds)``; the class method ``batch_rows(params)`` says how many rows are worth it. A class
+    stands for its entry wherever an entry is asked for.
 
     Keywords of the class line, ``class Fire(hw.Model, portable=False)``: `id`, `name` and `description`, made from the
     class's name and docstring unless given; `palette`, `topology`, `replays_exactly`, `portable`, `inner_threads` and
-    `releases_lock`, as `ModelMetadata` has them; `abstract` for a class that is only made to be inherited from.
+    `releases_lock`, as `ModelMetadata` has them; `batch`, a `Batch` of it; `abstract` for a class that is only made to
+    be inherited from.
 
     Attributes:
         is_abstract: Whether the class is only made to be inherited from.
@@ -108,15 +111,18 @@ class Model(StateDefaults):
     _names: ClassVar[Mapping[str, str]] = {}
     _entry: ClassVar[ModelEntry]
     _readers: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]] = ()
+    _columns: ClassVar[tuple[tuple[str, str], ...]] = ()
     _assigned: ClassVar[tuple[str, ...]] = ()
     _actions: ClassVar[Mapping[str, ActionMethod]] = {}
     _body: ClassVar[Mapping[str, object]]
     _tables: ClassVar[Mapping[str, TableMethod]] = {}
     _may_end: ClassVar[bool] = False
+    _batch: ClassVar[type[Batch] | None] = None
 
     def __init_subclass__(cls, **keywords: Unpack[ClassKeywords]) -> None:
         """Read the class, and refuse one that is no model."""
         super().__init_subclass__()
+        says_something = bool(keywords)
         for name in keywords.keys() - ClassKeywords.__annotations__:
             allowed = (GridKeywords if issubclass(cls, GridModel) else ClassKeywords).__annotations__
             hint = near_miss(name, allowed)
@@ -126,11 +132,12 @@ class Model(StateDefaults):
         cls._body = take_body(cls)
         cls.is_abstract = keywords.pop("abstract", False)
         cls._names = {key: str(keywords.pop(key)) for key in _NAMES if key in keywords}  # type: ignore[misc]
+        cls._batch = keywords.pop("batch", cls._batch)
         cls._promises = {**cls._promises, **keywords}
         cls._may_end = cls.has_ended is not Model.has_ended
         if cls.step is not Model.step and not hasattr(cls.step, "counts"):
-            cls.step = _counted(cls.step)  # type: ignore[method-assign, assignment]
-        if not cls.is_abstract and cls._body.keys() - _OF_AN_EMPTY_BODY:
+            cls.step = counted(cls.step)  # type: ignore[method-assign, assignment]
+        if not cls.is_abstract and (says_something or cls._body.keys() - _OF_AN_EMPTY_BODY):
             cls.entry()
 
     @classmethod
@@ -144,6 +151,7 @@ class Model(StateDefaults):
         declared = declared_by(cls, (GridModel, Model, StateDefaults))
         stats = {name: each.stat(name, position) for position, (name, each) in enumerate(declared.stats.items())}
         cls._readers = tuple((stats[name].label, each.reader(name)) for name, each in declared.stats.items())
+        cls._columns = tuple((stats[name].label, name) for name in declared.stats)
         cls._assigned = tuple(name for name, each in declared.stats.items() if each.read is None)
         cls._actions, cls._tables = declared.actions, declared.tables
         cls._entry = ModelEntry(
@@ -160,6 +168,18 @@ class Model(StateDefaults):
             tables=tuple(each.table(name) for name, each in declared.tables.items()),
         )
         return cls._entry
+
+    @classmethod
+    def columns(cls) -> tuple[tuple[str, str], ...]:
+        """Return the column of each statistic and the name it is declared under."""
+        cls.entry()
+        return cls._columns
+
+    @classmethod
+    def _build_batch(cls, params: Mapping[str, ParamValue], seeds: Sequence[int]) -> Batch:
+        if cls._batch is None:
+            raise refusal(cls, "it has no batch")
+        return cls._batch([cls(params, seed) for seed in seeds])
 
     def __init__(self, params: Mapping[str, object] | None = None, seed: int | None = None) -> None:
         self.seed, self.tick, self._rng = seed, 0, None
@@ -237,33 +257,28 @@ class Model(StateDefaults):
         return True
 
 
-def _counted(step: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
-    """Return the `step` of a model such that it counts, and ends where the model does."""
-
-    @functools.wraps(step)
-    def counted(self: Model, n: int = 1) -> None:
-        strides = [1] * n if self._may_end else [n]
-        for stride in strides:
-            if self._may_end and self.has_ended():
-                break
-            end = self.tick + stride
-            step(self, stride)
-            self.tick = end
-
-    counted.counts = True  # type: ignore[attr-defined]
-    return counted
-
-
 def _offer_of(cls: type[Model]) -> BatchOffer | None:
-    build = getattr(cls, "build_many", None)
-    if build is None:
-        return None
     for name in ("build_many", "batch_rows"):
         if hasattr(cls, name) and not inspect.ismethod(getattr(cls, name)):
             raise refusal(cls, f"{name} is no class method; put @classmethod over it")
+    build, batch = getattr(cls, "build_many", None), cls._batch
+    if build is not None and batch is not None:
+        raise refusal(cls, "it has both build_many and batch=; keep one, either makes batches")
+    if build is None and batch is None:
+        return None
     if cls._may_end:
-        raise refusal(cls, "it has both has_ended and build_many; a model that may end by itself is stepped alone")
-    return BatchOffer(build=build, rows=getattr(cls, "batch_rows", _all_rows))
+        raise refusal(cls, "it has has_ended and offers batches; a model that may end by itself is stepped alone")
+    if batch is not None:
+        _check_batch(cls, batch)
+    return BatchOffer(build=build or cls._build_batch, rows=getattr(cls, "batch_rows", _all_rows))
+
+
+def _check_batch(cls: type[Model], batch: object) -> None:
+    if not (isinstance(batch, type) and issubclass(batch, Batch)):
+        raise refusal(cls, f"its class line says batch={shown_value(batch)}; allowed: a class made from hw.Batch")
+    lacking = next((name for name in cls._actions if not callable(getattr(batch, name, None))), None)
+    if lacking is not None:
+        raise refusal(cls, f"its batch class {batch.__name__} has no method for the action '{lacking}'")
 
 
 def _all_rows(params: Mapping[str, ParamValue]) -> int:

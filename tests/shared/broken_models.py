@@ -238,7 +238,7 @@ class KeepsOthers(Rows):
 class DrawsTogether(Rows):
     def step(self, n: int = 1) -> None:
         for state in self.states:
-            state.rng = self.states[0].rng
+            state._rng = self.states[0].rng
         super().step(n)
 
 

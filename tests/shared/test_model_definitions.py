@@ -140,7 +140,7 @@ WRONG: dict[str, tuple[Body, str]] = {
     ),
     "batches of what may end": (
         body(build_many=classmethod(method("cls", "params", "seeds")), has_ended=method("self")),
-        "it has both has_ended and build_many; a model that may end by itself is stepped alone",
+        "it has has_ended and offers batches; a model that may end by itself is stepped alone",
     ),
 }
 
