@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Protocol, cast
 
 from henad_native.entry_transfer import SentEntry
@@ -71,7 +72,7 @@ WORKERS_UNTOLD = 8
 """Spans at once where an executor does not tell how many workers it has."""
 
 WATCH_S = 1.0
-"""Seconds between two looks at a client of Dask, whose futures never end where it is closed for want of a scheduler."""
+"""Seconds between two looks at executors whose futures may never end; at the second one in a row spans are lost."""
 
 RENEWALS = 8
 """Executors made in a row, none of which brought a span back, after which no other is made."""
@@ -120,6 +121,8 @@ class RenewedExecutor:
         """Submit to the executor, to another one if it takes no more; raises what the last one raised."""
         while True:
             try:
+                if _is_gone(self._executor):
+                    raise ExecutorBrokenError
                 future = cast(Future[bytes], self._executor.submit(fn, *args))
             except Exception:  # whatever it raises: it does not take what another one may
                 if self._in_a_row >= RENEWALS:
@@ -185,6 +188,19 @@ def _dask_client(executor: object) -> _DaskClient | None:
     return client if callable(getattr(client, "ncores", None)) and hasattr(client, "status") else None
 
 
+def _is_gone(executor: object) -> bool:
+    """Return whether `executor` has lost what it works with, which it may tell nobody.
+
+    A client of Dask that is closed ends no future any more. Nor does a pool of processes of which one was killed while
+    it sent a result: the pool reads on, for ever.
+    """
+    executor = _in_use(executor)
+    if isinstance(executor, ProcessPoolExecutor):
+        return bool(wait([process.sentinel for process in list((executor._processes or {}).values())], 0))
+    client = _dask_client(executor)
+    return client is not None and client.status == "closed"
+
+
 def over_executor(around: Surroundings, executor: Executor) -> Surroundings:
     """Return `around` with the workers of `executor` instead of this machine's."""
     told = workers_of(executor)
@@ -225,7 +241,7 @@ def executor_lanes(
     setup = ExecutorSetup(sweep=secrets.token_hex(8), lane=lane, path=tuple(absolute_path()))
     rows_of = partial(batch_rows_of, entry, layout)
     sent = _Submission(executor, setup, is_portable=entry.metadata.portable, rows_of=rows_of)
-    spans = _ExecutorLanes(sent, is_watched=_dask_client(executor) is not None)
+    spans = _ExecutorLanes(sent)
     return WorkerLanes(
         spans.start,
         layout.cpu_lanes,
@@ -260,8 +276,8 @@ class _Submission:
         self._is_portable, self._build = is_portable, build_text(is_portable=is_portable)
         self._numbers, self._rows_of = count(), rows_of
 
-    def submit(self, bundle: Bundle) -> tuple[Future[bytes], _DaskClient | None]:
-        """Submit the runs of `bundle`, and return what becomes of them, with Dask's client where it goes through one.
+    def submit(self, bundle: Bundle) -> tuple[Future[bytes], object]:
+        """Submit the runs of `bundle`, and return what becomes of them and the executor that has them.
 
         Raises:
             ExecutorBrokenError: The executor takes no more.
@@ -274,7 +290,7 @@ class _Submission:
             future = self._executor.submit(run_span, self._build, self._is_portable, next(self._numbers), sent)
         except Exception as error:  # whatever it raises, it does not take this span and will take no other
             raise ExecutorBrokenError from error
-        return cast(Future[bytes], future), _dask_client(self._executor)
+        return cast(Future[bytes], future), _in_use(self._executor)
 
 
 class _ExecutorLanes:
@@ -282,14 +298,12 @@ class _ExecutorLanes:
 
     Args:
         sent: Submits their spans.
-        is_watched: Whether to look at the client of their spans, which may be closed without a word.
     """
 
-    def __init__(self, sent: _Submission, *, is_watched: bool) -> None:
+    def __init__(self, sent: _Submission) -> None:
         self._sent, self._lanes = sent, list[_ExecutorLane]()
         self._is_closing = threading.Event()
-        if is_watched:
-            threading.Thread(target=self._watch, name="henad-executor", daemon=True).start()
+        threading.Thread(target=self._watch, name="henad-executor", daemon=True).start()
 
     def start(self, hear: Hear) -> _ExecutorLane:
         """Return another lane, which can take a span."""
@@ -321,7 +335,8 @@ class _ExecutorLane:
         self._sent, self._hear = sent, hear
         self._lock = threading.Lock()
         self._future: Future[bytes] | None = None
-        self._client: _DaskClient | None = None
+        self._executor: object = None
+        self._looks = 0
         self._run_ids: tuple[int, ...] = ()
         self._commands: list[LaneCommand] = []
         hear(WorkerReady())
@@ -330,8 +345,8 @@ class _ExecutorLane:
         """Submit a span, or obey a command: a pause once the span that a worker is at is back."""
         if isinstance(order, Bundle):
             self._run_ids = tuple(request.run.run_id for request in order.requests)
-            future, self._client = self._sent.submit(order)
-            self._future = future
+            future, self._executor = self._sent.submit(order)
+            self._future, self._looks = future, 0
             future.add_done_callback(self._done)
         elif isinstance(order, LaneCommand):
             with self._lock:
@@ -353,13 +368,14 @@ class _ExecutorLane:
                 future.cancel()
 
     def look(self) -> None:
-        """Take a span for lost whose client was closed: nothing will be heard of it."""
+        """Take a span for lost whose executor is gone and has not told so since the last look."""
         with self._lock:
-            is_lost = self._future is not None and self._client is not None and self._client.status == "closed"
+            self._looks = self._looks + 1 if self._future is not None and _is_gone(self._executor) else 0
+            is_lost = self._looks > 1
             if is_lost:
                 self._future = None
         if is_lost:
-            self._hear(BundleLost("the connection to the scheduler"))
+            self._hear(BundleLost("the executor lost a process, or its scheduler, and has not said so"))
             self._obey()
 
     def _obey(self) -> None:

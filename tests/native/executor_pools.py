@@ -8,10 +8,12 @@ import sysconfig
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from henad_web.run.options import Executor
 
 __all__ = ["KINDS", "Pool", "children", "pool", "processes"]
 
@@ -56,12 +58,16 @@ def _dask(count: int) -> Iterator[Pool]:
     from distributed import Client, LocalCluster  # noqa: PLC0415 - half a second that others do without
 
     with (
-        LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield Pool(
             executor=client.get_executor(),
-            workers=lambda: [nanny.pid for nanny in cluster.workers.values() if nanny.pid],
+            workers=lambda: [
+                nanny.pid
+                for nanny in cluster.workers.values()
+                if nanny.pid and nanny.worker_address in cluster.scheduler.workers  # one killed before is not replaced
+            ],
             cut=lambda: client.loop.add_callback(client.scheduler_comm.comm.abort),
         )
 

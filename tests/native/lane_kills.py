@@ -79,8 +79,7 @@ class LaneKills:
     def sweep(self, most: int) -> None:
         """Sweep once, with up to `most` kills, and compare."""
         self.sweeps += 1
-        options = hw.SweepRunOptions(lanes="process", concurrency=LANES)
-        with hw.SweepRun.start(self.entry, self.spec, options=options) as run:
+        with hw.SweepRun.start(self.entry, self.spec, options=self.options()) as run:
             killed = 0
             while killed < most and self._kill_one(run):
                 killed += 1
@@ -92,16 +91,28 @@ class LaneKills:
         if hw.masked(last.record.files or {}) != self.expected:
             raise AssertionError(f"seed {self.seed}, after {self.kills} kills: other bytes")
 
+    def options(self) -> hw.SweepRunOptions:
+        """Return where the runs are stepped."""
+        return hw.SweepRunOptions(lanes="process", concurrency=LANES)
+
+    def victims(self) -> list[int]:
+        """Return the processes of which one is killed."""
+        return lane_processes()
+
+    def strike(self) -> None:
+        """Kill one of the victims."""
+        os.kill(self.chance.choice(self.victims()), signal.SIGKILL)
+
     def _kill_one(self, run: hw.SweepRun) -> bool:
         """Kill a lane at a random moment, and wait for what it may have been at; return False near the end."""
         time.sleep(self.chance.uniform(0.0, 0.3))
-        until(lambda: bool(lane_processes()) or not _is_going_on(run))
+        until(lambda: bool(self.victims()) or not _is_going_on(run))
         progress = run.progress()
         settled = progress.runs_done + progress.runs_waiting + MOST_IN_LANES
         if settled > RUNS or not _is_going_on(run):
             return False
         with suppress(ProcessLookupError, IndexError):
-            os.kill(self.chance.choice(lane_processes()), signal.SIGKILL)
+            self.strike()
         until(lambda: run.progress().runs_done >= settled or not _is_going_on(run))
         return True
 

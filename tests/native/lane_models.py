@@ -117,6 +117,10 @@ def fail() -> None:
     raise LookupError("no such cell")
 
 
+def kill_parent() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+
+
 FATES: tuple[Callable[[], None], ...] = (
     nothing,
     segfault,
@@ -133,6 +137,7 @@ FATES: tuple[Callable[[], None], ...] = (
     fail,
     end_main_thread,
     fork_on_a_thread,
+    kill_parent,
 )
 
 
