@@ -2,7 +2,7 @@
 
 Run at length with ``poe kill-executors --kills N``, shared out between the kinds of executors; the suite does a sample.
 Parsl is struck on demand alone: a worker of it that is killed as it takes a task up takes that with it, and Parsl
-waits for it for ever, which no sweep can tell from a long queue. So are the connections of Dask's client, which may lose
+waits for it for ever, which no sweep can tell from a long queue. So are connections of Dask's client, which may lose
 what is submitted as it notices.
 """
 
