@@ -82,8 +82,8 @@ def test_lost_workers_lose_nothing(kind: str) -> None:
 def test_an_executor_that_was_given_and_breaks_ends_the_sweep_with_a_sentence_and_can_be_gone_on_with(
     tmp_path: Path,
 ) -> None:
-    entry, spec = epidemic(replicates=30)
-    undisturbed = files(entry, spec, lanes="in_caller")
+    entry, spec = lane_models.slow, toy_spec(*[1] * 40, steps=50)  # seconds of work
+    undisturbed = files(entry, spec, lanes="process", concurrency=2)
     output, pool = hw.DirectoryOutput(tmp_path / "out"), processes(2)
     with hw.SweepRun.start(entry, spec, output=output, options=hw.SweepRunOptions(executor=pool)) as run:
         until(lambda: run.progress().runs_done > 3)
