@@ -3,6 +3,7 @@
 Everything a user calls is here; `docs/` describes it.
 """
 
+from henad_web.adapters.agentpy import from_agentpy
 from henad_web.adapters.mesa import from_mesa
 from henad_web.calls import merge, plan_spec, resume_sweep, run_spec
 from henad_web.channel import (
@@ -200,6 +201,7 @@ __all__ = [
     "f32",
     "f64",
     "freeze",
+    "from_agentpy",
     "from_function",
     "from_mesa",
     "generator",

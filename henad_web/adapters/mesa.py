@@ -28,11 +28,14 @@ from henad_web.errors import ModelDefinitionError
 from henad_web.model.decimals import whole_text
 from henad_web.model.entry import ModelEntry
 from henad_web.model.params import ParamValue
+from henad_web.model.tables import Table
 
 __all__ = ["from_mesa"]
 
 _SEEDS = ("rng", "seed")
 """Arguments by which a model takes its seed; the first is the newer one, and both do the same."""
+
+_AGENTS, _AGENT_ID = "agents", "AgentID"
 
 
 def from_mesa(
@@ -40,6 +43,7 @@ def from_mesa(
     *,
     params: Mapping[str, object] | None = None,
     stats: StatsGiven | None = None,
+    agents: Mapping[str, str] | None = None,
     id: str | None = None,
     portable: bool = False,
 ) -> ModelEntry:
@@ -62,6 +66,8 @@ def from_mesa(
             max=1)``, or one of Mesa's sliders. Numbers have no bounds otherwise.
         stats: Columns: names of reporters or attributes, or these and functions of the model by label. All model
             reporters when None; to see them, the model is built once, with its defaults.
+        agents: Agent reporters by their kind of column, ``{"Wealth": "i64"}``: the entry has a table ``agents`` then,
+            of what the model collected of its agents in the step to a tick, ``AgentID`` first.
         id: Made from the name of the class when None.
         portable: Whether equal inputs give equal results on every machine.
 
@@ -86,7 +92,9 @@ def from_mesa(
         columns = columns_seen(model_class.__name__, lambda: factory(values, None), declared)
     else:
         columns = columns_of(stats, declared)
-    return adapted_entry(model_class, replace(factory, columns=columns), declared, columns, id, portable)
+    tables = (Table(_AGENTS, {_AGENT_ID: "i64", **agents}),) if agents else ()
+    factory = replace(factory, columns=columns, agents=tuple(tables[0].columns) if tables else ())
+    return replace(adapted_entry(model_class, factory, declared, columns, id, portable), tables=tables)
 
 
 def _mesa() -> ModuleType:
@@ -126,6 +134,7 @@ class _MesaFactory:
         seed: The argument that takes the seed.
         unseeded: Its default.
         columns: The statistics and their sources.
+        agents: Columns of the table of agents.
     """
 
     model_class: type
@@ -134,6 +143,7 @@ class _MesaFactory:
     seed: str
     unseeded: Any
     columns: Columns = ()
+    agents: tuple[str, ...] = ()
 
     def __call__(self, params: Mapping[str, ParamValue], seed: int | None) -> AdaptedState:
         values: dict[str, Any] = dict(zip(self.names, params.values(), strict=True))
@@ -150,7 +160,7 @@ class _MesaFactory:
             while len(ids) > count:  # of a model that nobody has
                 ids.popitem()
             raise
-        state = _MesaState(model, self.columns)
+        state = _MesaState(model, self.columns, self.agents)
         weakref.finalize(state, ids.pop, model, None).atexit = False
         return state
 
@@ -164,9 +174,10 @@ def _ids_of_agents() -> MutableMapping[Any, Any]:
 class _MesaState(AdaptedState):
     """A model of Mesa's under way."""
 
-    def __init__(self, model: object, columns: Columns) -> None:
+    def __init__(self, model: object, columns: Columns, agents: tuple[str, ...]) -> None:
         super().__init__(model, columns)
-        self._has_collected = self._collections() > 0
+        self._agents = agents
+        self._has_collected = True  # at tick 0 all there is
 
     def step_once(self) -> None:
         before = self._collections()
@@ -174,11 +185,22 @@ class _MesaState(AdaptedState):
         self._has_collected = self._collections() > before
 
     def _collections(self) -> int:
-        return max(map(len, self._variables().values()), default=0)
+        return max(len(self._records()), *map(len, self._variables().values()), 0)
 
     def _variables(self) -> Mapping[str, list[object]]:
         return getattr(getattr(self.model, "datacollector", None), "model_vars", {})
 
+    def _records(self) -> Mapping[float, list[tuple[Any, ...]]]:
+        """Return what was collected of agents by the time: rows of the time, the id, and a value a reporter."""
+        return getattr(getattr(self.model, "datacollector", None), "_agent_records", {})
+
     def collected(self) -> Mapping[str, object]:
         is_there = self._has_collected
         return {name: values[-1] if is_there and values else math.nan for name, values in self._variables().items()}
+
+    def table(self, name: str) -> Mapping[str, list[object]]:
+        """Return the table of agents: no row where none was collected in the step to the tick reached."""
+        collected = list(self._records().values())[-1:] if self._has_collected else []
+        reporters = getattr(getattr(self.model, "datacollector", None), "agent_reporters", ())
+        places = {name: place for place, name in enumerate((_AGENT_ID, *reporters), 1) if name in self._agents}
+        return {name: [row[place] for rows in collected for row in rows] for name, place in places.items()}

@@ -28,7 +28,10 @@ class Walkers(mesa.Model):
         for _ in range(N):
             mesa.Agent(self)
         self.place, self.ids = 0.0, [agent.unique_id for agent in self.agents]
-        self.datacollector = mesa.DataCollector(model_reporters={"place": "place", "ids": lambda model: sum(model.ids)})
+        self.datacollector = mesa.DataCollector(
+            model_reporters={"place": "place", "ids": lambda model: sum(model.ids)},
+            agent_reporters={"id": "unique_id", "half": lambda agent: agent.unique_id / 2},
+        )
         self.datacollector.collect(self)
 
     def step(self) -> None:

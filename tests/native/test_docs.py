@@ -215,7 +215,7 @@ def test_files_that_a_document_names_exist(path: Path) -> None:
     assert [name for name in sorted(names) if not is_there(name, path.parent)] == []
 
 
-FOREIGN = ("JavaScript", "NetLogo")
+FOREIGN = ("AgentPy", "JavaScript", "NetLogo")
 """Names of other things that are written like classes."""
 
 GENERATED = ("tables/", "build/mutation/", "site/", "results/first")
