@@ -34,7 +34,7 @@ class PumpedRunner:
     def __init__(self, sweep: Sweep, clock: Clock, frame_budget_s: float = FRAME_BUDGET_S) -> None:
         self._sweep, self._clock, self._frame_budget_s = sweep, clock, frame_budget_s
         self._wait_s = 0.0
-        self._notice = object()
+        self._notice = self._heard = object()  # the one that came last, and the last one before a pump
         self._is_pumping = False
         self._changed = asyncio.Event()
         sweep.channel.listener = self._signal
@@ -54,13 +54,13 @@ class PumpedRunner:
         check_frame(dt, budget_s)
         self._refuse_reentry("update")
         self._wait_s = max(self._wait_s - dt, 0.0)
-        if self._wait_s == 0.0:
+        # A notice of another thread is told by itself alone: it could be lost in what this one writes.
+        if self._wait_s == 0.0 or self._notice is not self._heard:
             self._pump_for(self._frame_budget_s if budget_s is None else budget_s)
 
     def notify(self) -> None:
         """Make the next pump due at once: a command has come, or a lane's report; any thread may call."""
         self._notice = object()
-        self._wait_s = 0.0
         self._signal()
 
     def view(self) -> RunView | None:
@@ -99,12 +99,9 @@ class PumpedRunner:
         try:
             while True:
                 left = deadline - self._clock()
-                notice = self._notice
+                self._heard = self._notice
                 answer = self._sweep.pump(None if math.isinf(left) else left)
-                if isinstance(answer, After):
-                    self._wait_s = answer.seconds
-                    if self._notice is not notice:  # what came while it was pumping is not waited for
-                        self._wait_s = 0.0
+                self._wait_s = answer.seconds if isinstance(answer, After) else 0.0
                 if isinstance(answer, (After, Idle)) or self._clock() >= deadline:
                     return answer
         finally:

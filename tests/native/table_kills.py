@@ -13,6 +13,7 @@ import shutil
 import signal
 import tempfile
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,9 @@ from tests.native.folders import files_in, record_of, resume, start
 from tests.shared.toy_models import Toy, entry_of
 
 TICKS = 10
+
+PATIENCE_S = 600.0
+"""Seconds after which a process that is left alone is taken for one that does not end."""
 
 
 class Trades(Toy):
@@ -102,21 +106,26 @@ class Crowd:
         """Go on in `folder` in a process of its own, killed after so many seconds; return whether the kill landed."""
         pid = os.fork()
         if pid == 0:
-            code = 1
-            try:
-                is_begun = (folder / "manifest.json").exists()
-                record_of(resume(TRADES, folder) if is_begun else start(TRADES, self._spec, folder))
-                code = 0
-            finally:
-                os._exit(code)
+            os._exit(self._go_on(folder))
         with open(os.pidfd_open(pid), "rb", buffering=0) as ended:
-            select.select([ended], [], [], after_s)
-        if after_s is not None:
+            is_over, _, _ = select.select([ended], [], [], PATIENCE_S if after_s is None else after_s)
+        if not is_over:
             os.kill(pid, signal.SIGKILL)
         _, status, usage = os.wait4(pid, 0)
         self._peak = max(self._peak, usage.ru_maxrss * 1024)
-        assert status in (0, signal.SIGKILL), f"the process ended with {status}"
+        assert status in (0, signal.SIGKILL), f"the process ended with {status}; it has said why"
+        assert status == 0 or after_s is not None, f"the sweep has not ended in {PATIENCE_S:.0f} seconds"
         return status == signal.SIGKILL
+
+    def _go_on(self, folder: Path) -> int:
+        """Do the sweep in `folder`, or what is left of it, and return the exit code; tell what it failed on."""
+        try:
+            is_begun = (folder / "manifest.json").exists()
+            record_of(resume(TRADES, folder) if is_begun else start(TRADES, self._spec, folder))
+        except BaseException:
+            traceback.print_exc()
+            return 1
+        return 0
 
 
 def main() -> None:

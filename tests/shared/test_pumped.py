@@ -204,6 +204,24 @@ def test_what_comes_during_a_pump_is_not_waited_for(clock: ManualClock) -> None:
     assert sweep.pumps == 2
 
 
+def test_a_notice_that_comes_as_a_frame_counts_down_a_wait_is_not_lost(clock: ManualClock) -> None:
+    sweep = Scripted(clock, After(1000.0), After(1000.0))
+    runner = runner_of(sweep, clock)
+
+    class Meanwhile(float):
+        """Seconds during whose subtraction another thread has its turn."""
+
+        def __rsub__(self, waited: float) -> float:
+            runner.notify()
+            return waited - float(self)
+
+    runner.update(0.0)
+    runner.update(Meanwhile(0.0))
+    assert sweep.pumps == 2
+    runner.update(0.0)
+    assert sweep.pumps == 2
+
+
 def test_an_idle_sweep_costs_one_pump_a_frame(clock: ManualClock) -> None:
     sweep = Scripted(clock)
     runner = runner_of(sweep, clock)
