@@ -78,6 +78,12 @@ class SteppedLevels:
             raise IndexError(f"level {position} of {self.count}")
         return single(self.last if position == self.count - 1 else self.low + position * self.step)
 
+    @property
+    def are_distinct(self) -> bool:
+        """Whether a step is no shorter than the distance of two numbers, so that no two levels are equal."""
+        largest = max(abs(self[0]), abs(self[self.count - 1]))
+        return self.step >= float(np.spacing(np.float32(largest)))
+
     def column(self, positions: NDArray[np.generic]) -> NDArray[np.float32]:
         """Return the levels at `positions`, whole numbers ``(n,)``, as an array of the same shape."""
         steps = positions.astype(np.float64)
@@ -115,6 +121,11 @@ class DecimalLevels:
             raise IndexError(f"level {position} of {self.count}")
         # A quotient of two of Python's integers is rounded once, whatever their size.
         return self.last if position == self.count - 1 else (self.first + position * self.step) / self.unit
+
+    @property
+    def are_distinct(self) -> bool:
+        """Whether a step is no shorter than the distance of two numbers, so that no two levels are equal."""
+        return self.step / self.unit >= math.ulp(max(abs(self[0]), abs(self[self.count - 1])))
 
 
 def stepped_levels(low: float, high: float, step: float) -> SteppedLevels | None:

@@ -104,15 +104,11 @@ def _repeated_in(domain: Domain) -> list[tuple[ParamValue, int]]:
 
 def _nearest_levels(domain: SteppedLevels | DecimalLevels) -> Sequence[float]:
     """Return the levels to compare: none where a step is no shorter than the distance of two numbers."""
-    count, low, high = len(domain), abs(domain[0]), abs(domain[len(domain) - 1])
-    if isinstance(domain, SteppedLevels):
-        step, distance = domain.step, float(np.spacing(np.float32(max(low, high))))
-    else:
-        step, distance = domain.step / domain.unit, math.ulp(max(low, high))
-    if step >= distance:
+    if domain.are_distinct:
         return ()
+    count = len(domain)
     # Numbers stand furthest apart, and steps nearest to each other, where both are largest.
-    end = count if high >= low else min(count, _MOST_COMPARED)
+    end = count if abs(domain[count - 1]) >= abs(domain[0]) else min(count, _MOST_COMPARED)
     return [domain[position] for position in range(max(end - _MOST_COMPARED, 0), end)]
 
 

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
 from msgspec import structs
 
-from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError, near_miss
-from henad_web.explore.spec_kinds import kind_of, wrong_kinds
+from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError
+from henad_web.explore.spec_table import (
+    AllLevels,
+    FactorSpec,
+    LevelSpec,
+    RangeLevels,
+    SpecTable,
+    SpecValue,
+    ValueLevels,
+)
 from henad_web.model.decimals import whole_text
 
 if TYPE_CHECKING:
@@ -43,83 +49,6 @@ __all__ = [
     "ValueLevels",
     "spec_of",
 ]
-
-SpecValue = int | float | bool | str
-"""A value as a spec gives it, before a parameter's own type is known."""
-
-
-_MOST_SHOWN = 12
-
-
-def _shown(value: object) -> str:
-    """Return `value` as its `repr` shows it, long texts and tuples cut."""
-    if isinstance(value, str) and len(value) > 5 * _MOST_SHOWN:
-        return f"{value[: 5 * _MOST_SHOWN]!r}… ({len(value)} letters)"
-    if isinstance(value, tuple):
-        more = f", … {len(value)} in all" if len(value) > _MOST_SHOWN else "," if len(value) == 1 else ""
-        return f"({', '.join(map(_shown, value[:_MOST_SHOWN]))}{more})"
-    return whole_text(value)
-
-
-class _Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of the spec's tables. Numpy's scalars and arrays, lists and ranges become Python's own values and tuples.
-
-    Attributes:
-        path: Place of the table in a file, where there is one.
-    """
-
-    path: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        """Make every value plain, which is all that hashes and files can hold.
-
-        Raises:
-            SpecError: A value is of another kind than its field.
-        """
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            plain = _plain(value)
-            if plain is not value:
-                structs.force_setattr(self, name, plain)
-        problems = wrong_kinds(self, self.path)
-        if problems:
-            raise SpecError(problems)
-
-    def __repr__(self) -> str:
-        """Return the fields that are not at their default, on one line; what is long is cut."""
-        names, last = self.__struct_fields__, self.__struct_defaults__
-        defaults = dict(zip(names[len(names) - len(last) :], last, strict=True))
-        given = {name: getattr(self, name) for name in names}
-        shown = [
-            f"{name}={_shown(value)}" for name, value in given.items() if value != defaults.get(name, msgspec.UNSET)
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-    def _make_word(self, name: str, words: type[StrEnum]) -> None:
-        """Make the text at field `name` one of `words`: code compares these by identity.
-
-        Raises:
-            SpecError: It is none of them.
-        """
-        value = getattr(self, name)
-        if not isinstance(value, str) or value not in list(words):
-            problem = Problem(
-                place=Place(key=name),
-                wrong="no such word",
-                came=repr(value) if isinstance(value, str) else kind_of(value),
-                allowed=", ".join(f"'{word}'" for word in words),
-                hint=near_miss(str(value), list(words)),
-            )
-            raise SpecError([problem])
-        structs.force_setattr(self, name, words(value))
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple | range):
-        return tuple(map(_plain, value))
-    return value.item() if isinstance(value, np.generic) else value
 
 
 class DesignKind(StrEnum):
@@ -153,45 +82,7 @@ class SeedScheme(StrEnum):
     INDEPENDENT = "independent"
 
 
-class ValueLevels(_Spec, frozen=True, kw_only=True):
-    """Levels listed one by one, in order; a single value, also a text, is one level."""
-
-    values: tuple[SpecValue, ...]
-
-    def __post_init__(self) -> None:
-        """Make values plain, and one value a list of one: a text is never taken apart into its letters."""
-        plain = _plain(self.values)
-        structs.force_setattr(self, "values", plain if isinstance(plain, tuple) else (plain,))
-        _Spec.__post_init__(self)
-
-
-class RangeLevels(_Spec, frozen=True, kw_only=True):
-    """Levels from `min` to `max`, both included, `step` apart.
-
-    `step` None leaves it to the design or the kind: 1 for whole numbers, the whole domain in a sampled design.
-    """
-
-    min: float | int
-    max: float | int
-    step: float | int | None = None
-
-
-class AllLevels(_Spec, frozen=True, kw_only=True):
-    """Every option of a choice, or false then true of a bool."""
-
-
-LevelSpec = ValueLevels | RangeLevels | AllLevels
-
-
-class FactorSpec(_Spec, frozen=True, kw_only=True):
-    """One thing that varies: exactly one of `param` (a parameter id) and `action` (an action's name) is set."""
-
-    levels: ValueLevels | RangeLevels | AllLevels
-    param: str | None = None
-    action: str | None = None
-
-
-class BlockSpec(_Spec, frozen=True, kw_only=True):
+class BlockSpec(SpecTable, frozen=True, kw_only=True):
     """One design over some factors.
 
     Attributes:
@@ -224,11 +115,11 @@ class BlockSpec(_Spec, frozen=True, kw_only=True):
         Raises:
             SpecError: There is no such design.
         """
-        _Spec.__post_init__(self)
-        self._make_word("design", DesignKind)
+        SpecTable.__post_init__(self)
+        self.make_word("design", DesignKind)
 
 
-class StopSpec(_Spec, frozen=True, kw_only=True):
+class StopSpec(SpecTable, frozen=True, kw_only=True):
     """A condition that ends a run at a sample: ``COLUMN CMP NUMBER``, not before `min_tick`."""
 
     path = ("run", "stop")
@@ -239,7 +130,7 @@ class StopSpec(_Spec, frozen=True, kw_only=True):
     min_tick: int = 0
 
 
-class StopExpression(_Spec, frozen=True, kw_only=True):
+class StopExpression(SpecTable, frozen=True, kw_only=True):
     """A condition of several comparisons that ends a run at a sample, not before `min_tick`.
 
     Attributes:
@@ -254,7 +145,7 @@ class StopExpression(_Spec, frozen=True, kw_only=True):
     min_tick: int = 0
 
 
-class RunSettings(_Spec, frozen=True, kw_only=True):
+class RunSettings(SpecTable, frozen=True, kw_only=True):
     """Length, number and order of runs. `steps` and `warmup` in ticks, `timeout_s` in seconds.
 
     `order` changes no result and no file of a finished sweep: it enters no hash. A `stop` that ends in a comparator and
@@ -276,8 +167,8 @@ class RunSettings(_Spec, frozen=True, kw_only=True):
         Raises:
             SpecError: There is no such order, or the stop's text is no condition.
         """
-        _Spec.__post_init__(self)
-        self._make_word("order", RunOrder)
+        SpecTable.__post_init__(self)
+        self.make_word("order", RunOrder)
         if isinstance(self.stop, StopExpression):
             from henad_web.explore.conditions import read_condition  # noqa: PLC0415 - conditions need these types
 
@@ -288,14 +179,14 @@ class RunSettings(_Spec, frozen=True, kw_only=True):
             structs.force_setattr(self, "stop", stop)
 
 
-class ReducerSpec(_Spec, frozen=True, kw_only=True):
+class ReducerSpec(SpecTable, frozen=True, kw_only=True):
     """One reducer of one stat column; `kind` in its canonical text, such as ``max`` or ``first<=10``."""
 
     column: str
     kind: str
 
 
-class MeasureSettings(_Spec, frozen=True, kw_only=True):
+class MeasureSettings(SpecTable, frozen=True, kw_only=True):
     """When a run is sampled and what is kept. Cadences in ticks; `series_every` 0 keeps no series.
 
     `series_every` None means `stats_every`; a spec read from a file has it resolved. `tables` are the ids of tables of
@@ -321,7 +212,7 @@ SCHEME_BESIDE_LIST = "a list of seeds is a scheme of its own"
 """What is wrong with a list of seeds and a scheme together."""
 
 
-class SeedSettings(_Spec, frozen=True, kw_only=True):
+class SeedSettings(SpecTable, frozen=True, kw_only=True):
     """Where seeds come from.
 
     Attributes:
@@ -343,15 +234,15 @@ class SeedSettings(_Spec, frozen=True, kw_only=True):
         Raises:
             SpecError: There is no such scheme, or one beside a list.
         """
-        _Spec.__post_init__(self)
-        self._make_word("scheme", SeedScheme)
+        SpecTable.__post_init__(self)
+        self.make_word("scheme", SeedScheme)
         if self.list is not None and self.scheme is not SeedScheme.COMMON:
             place = Place(table=("seeds",), key="scheme")
             hint = "remove it, or the list"
             raise SpecError([Problem(place=place, wrong=SCHEME_BESIDE_LIST, came=f"'{self.scheme}'", hint=hint)])
 
 
-class ActionSpec(_Spec, frozen=True, kw_only=True):
+class ActionSpec(SpecTable, frozen=True, kw_only=True):
     """A scheduled intervention: action `id` fired at `tick`; factors call it `name`, or its id when None."""
 
     id: str
@@ -364,7 +255,7 @@ class ActionSpec(_Spec, frozen=True, kw_only=True):
         return self.id if self.name is None else self.name
 
 
-class ExecutionSettings(_Spec, frozen=True, kw_only=True):
+class ExecutionSettings(SpecTable, frozen=True, kw_only=True):
     """Speed only; enters no hash and no result. Budgets in bytes."""
 
     concurrent: int | str = "auto"
@@ -372,7 +263,7 @@ class ExecutionSettings(_Spec, frozen=True, kw_only=True):
     gpu_memory: int | None = None
 
 
-class SweepSpec(_Spec, frozen=True, kw_only=True):
+class SweepSpec(SpecTable, frozen=True, kw_only=True):
     """A whole study.
 
     Attributes:
@@ -404,7 +295,7 @@ class SweepSpec(_Spec, frozen=True, kw_only=True):
         for name in ("actions", "blocks"):
             if isinstance(getattr(self, name), ActionSpec | BlockSpec):
                 structs.force_setattr(self, name, (getattr(self, name),))
-        _Spec.__post_init__(self)
+        SpecTable.__post_init__(self)
 
     def plan(self, schema: ModelSchema) -> Plan:
         """Return the plan of this spec over the model that `schema` describes.

@@ -1,0 +1,12 @@
+"""What a search is: the space it looks through, its algorithms, and what they are asked and told (docs/search.md).
+
+`searcher` is the protocol, `space` the genomes, `log` and `scoring` what is known so far, `pattern` the archive of a
+pattern space exploration; each algorithm has a file, and `algorithms` knows them all. Everything is a pure function of
+a seed and of what was told. Nothing here knows what a model, a plan or a run is.
+"""
+
+from henad_web.search.algorithms import searcher_of
+from henad_web.search.searcher import Candidate, Evaluation, Origin, Searcher, SlicedSearcher
+from henad_web.search.space import SearchSpace
+
+__all__ = ["Candidate", "Evaluation", "Origin", "SearchSpace", "Searcher", "SlicedSearcher", "searcher_of"]
