@@ -25,7 +25,16 @@ from henad_web.version import VERSION
 if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
 
-__all__ = ["STAMP", "BuildRecord", "BuildStamp", "files_of_source", "model_source", "source_hash", "this_build"]
+__all__ = [
+    "STAMP",
+    "BuildRecord",
+    "BuildStamp",
+    "files_of_source",
+    "model_source",
+    "own_modules",
+    "source_hash",
+    "this_build",
+]
 
 STAMP = "build_stamp.json"
 """File of the package that says what its sources were, where the package is shipped without them."""
@@ -114,7 +123,7 @@ def model_source(entry: ModelEntry, known: str | None = None, names: Iterable[st
     root = _root_of(module, own)
     before = dict(files_of_source(known)) if known is not None else {}
     found: dict[str, str] = {}
-    for file in (own, *sorted({*_imported_below(root), *_inside(root, names)})):
+    for file in (own, *sorted({*(path for _, path in _imported_below(root)), *_inside(root, names)})):
         name = file.relative_to(root).as_posix()
         if name not in before and name not in found:
             content = _content(file)
@@ -137,7 +146,23 @@ def _root_of(module: str, file: Path) -> Path:
     return inner.parents[len(steps) - 2] if len(steps) > 1 else file.parent
 
 
-def _imported_below(root: Path) -> Iterator[Path]:
+def own_modules(entry: ModelEntry) -> frozenset[str]:
+    """Return the names of the modules that hold the model's own code, as `model_source` counts files.
+
+    Of a model of this package they are those of its folder.
+    """
+    module, path = entry.source_module or entry.factory.__module__, entry.source_file
+    if path is None:
+        return frozenset({module})
+    if module.partition(".")[0] == _OWN:
+        folder = module.rpartition(".")[0]
+        return frozenset(name for name in sys.modules if name.startswith(f"{folder}."))
+    root = _root_of(module, Path(os.path.abspath(path)))
+    return frozenset({module, *(name for name, _ in _imported_below(root))})
+
+
+def _imported_below(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield name and file of each imported module below `root` that is not installed there."""
     # A virtual environment often stands in the folder of a study; a study may also stand in one.
     prefixes = [Path(prefix) for prefix in (sys.prefix, sys.base_prefix) if not root.is_relative_to(prefix)]
     for name, module in tuple(sys.modules.items()):
@@ -148,7 +173,7 @@ def _imported_below(root: Path) -> Iterator[Path]:
         if not path.is_relative_to(root) or any(path.is_relative_to(prefix) for prefix in prefixes):
             continue
         if not _INSTALLED & set(path.relative_to(root.parent).parts):
-            yield path
+            yield name, path
 
 
 def _inside(root: Path, names: Iterable[str]) -> Iterator[Path]:

@@ -53,7 +53,7 @@ def builds_and_counts(subject: Subject) -> None:
 
 def builds_unseeded(subject: Subject) -> None:
     """The model builds and steps without a seed, always from the same start."""
-    one, other = (follow(build(subject, None), 1) for _ in range(2))
+    one, other = (follow(build(subject, None), subject.ticks) for _ in range(2))
     _agree(one, other, "two builds without a seed differ: {}")
 
 

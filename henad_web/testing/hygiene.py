@@ -23,6 +23,7 @@ import numpy as np
 
 from henad_web.errors import describe
 from henad_web.model.entry import ModelEntry
+from henad_web.output.build import own_modules
 from henad_web.testing.course import Subject, build, difference, follow
 from henad_web.testing.report import Inapplicable, Violation
 
@@ -86,9 +87,19 @@ _HOLDERS = (list, dict, set, bytearray, np.ndarray, random.Random, np.random.Gen
 
 def asks_nothing_of_the_system(subject: Subject) -> None:
     """A run calls no clock, no source of random numbers of the system, and no global generator."""
-    asked = _calls_of(subject, _asks)
+    asked = dict.fromkeys((*_calls_of(subject, _asks), *_names_used(subject.entry, _of_global_generator)))
     if asked:
-        raise Violation(f"a run asks for {', '.join(asked)}; its seed and its steps are all that a run may depend on")
+        raise Violation(
+            f"a run asks for {', '.join(asked)}; a run may depend on its seed and steps alone: "
+            "draw from self.rng, hw.generator(seed) or hw.py_random(seed)"
+        )
+
+
+def _of_global_generator(named: object) -> str | None:
+    """Return what a function of numpy's global generator is called; a profile does not see such calls."""
+    name = getattr(named, "__name__", "")
+    is_global = getattr(named, "__self__", None) is _OF_NUMPY or named is np.random.seed
+    return f"np.random.{name}" if is_global else None
 
 
 def _calls_of(subject: Subject, name_of: Callable[[object], str | None]) -> list[str]:
@@ -132,6 +143,7 @@ _CLOCKS = _functions(
 ) | _functions(os, "urandom getrandom getpid")
 _DATES = {"now", "utcnow", "today"}
 _OF_RANDOM = getattr(random, "_inst", None)
+_OF_NUMPY = getattr(np.random.random, "__self__", None)
 
 
 def _asks(called: object) -> str | None:
@@ -172,7 +184,7 @@ def is_portable(subject: Subject) -> None:
     """The model uses no function whose last bits differ between targets, unless it says that it is not portable."""
     if not subject.entry.metadata.portable:
         raise Inapplicable("it declares portable=False")
-    used = dict.fromkeys((*_names_used(subject.entry), *_calls_of(subject, _computes)))
+    used = dict.fromkeys((*_names_used(subject.entry, _not_portable), *_calls_of(subject, _computes)))
     if used:
         raise Violation(
             f"it uses {', '.join(used)}, which may differ between targets in the last bit; "
@@ -190,20 +202,17 @@ DISTRIBUTIONS = _functions(
 """Methods of numpy's generators that compute with functions which are not the same on every target."""
 
 
-def _names_used(entry: ModelEntry) -> Iterator[str]:
-    """Yield the functions that code of the model's package names and that are not the same on every target."""
-    module = entry.source_module or entry.factory.__module__
-    top, _, _ = module.partition(".")
-    package = module.rpartition(".")[0] if top == __name__.partition(".")[0] else top
-    for function in _functions_of(entry, package):
+def _names_used(entry: ModelEntry, name_of: Callable[[object], str | None]) -> Iterator[str]:
+    """Yield what `name_of` calls the things that the model's own code names, and where."""
+    for function in _functions_of(entry, own_modules(entry)):
         for named in _named_in(function.__code__, function.__globals__):
-            if isinstance(named, _Word):
-                yield f"{named} in {function.__qualname__}"
-            elif (name := _not_portable(named)) is not None:
+            if (name := name_of(named)) is not None:
                 yield f"{name} in {function.__qualname__}"
 
 
 def _not_portable(named: object) -> str | None:
+    if isinstance(named, _Word):
+        return str(named)
     try:
         if named in _NOT_PORTABLE:
             return _NOT_PORTABLE[named]
@@ -215,8 +224,8 @@ def _not_portable(named: object) -> str | None:
     return None
 
 
-def _functions_of(entry: ModelEntry, package: str) -> Iterator[FunctionType]:
-    """Yield the functions of `package` that the model can reach by names, each once."""
+def _functions_of(entry: ModelEntry, own: frozenset[str]) -> Iterator[FunctionType]:
+    """Yield the functions of the modules `own` that the model can reach by names, each once."""
     waiting: list[object] = [entry.factory, *(() if entry.batches is None else (entry.batches.build,))]
     seen: set[int] = set()
     while waiting:
@@ -225,17 +234,13 @@ def _functions_of(entry: ModelEntry, package: str) -> Iterator[FunctionType]:
             continue
         seen.add(id(thing))
         if isinstance(thing, FunctionType):
-            if not _is_of(thing, package):
+            if thing.__module__ not in own:
                 continue
             yield thing
             waiting += _named_in(thing.__code__, thing.__globals__)
             waiting += _cells_of(thing)
         else:
-            waiting += _held_by(thing, package)
-
-
-def _is_of(thing: FunctionType | type, package: str) -> bool:
-    return f"{thing.__module__}.".startswith(f"{package}.")
+            waiting += _held_by(thing, own)
 
 
 def _cells_of(function: FunctionType) -> Iterator[object]:
@@ -246,19 +251,18 @@ def _cells_of(function: FunctionType) -> Iterator[object]:
             continue
 
 
-def _held_by(thing: object, package: str) -> list[object]:
+def _held_by(thing: object, own: frozenset[str]) -> list[object]:
     if isinstance(thing, type):
-        own = [each for each in thing.__mro__ if _is_of(each, package)]
-        return [value for each in own for value in vars(each).values()]
+        return [value for each in thing.__mro__ if each.__module__ in own for value in vars(each).values()]
     if isinstance(thing, MethodType):
         return [thing.__func__, thing.__self__]
     if isinstance(thing, functools.partial):
         return [thing.func, *thing.args, *thing.keywords.values()]
     if isinstance(thing, property):
         return [each for each in (thing.fget, thing.fset) if each is not None]
-    wrapped = [getattr(thing, name, None) for name in ("__func__", "func", "function")]
+    wrapped = [getattr(thing, name, None) for name in ("__func__", "func", "function", "read", "do")]
     found = [each for each in wrapped if callable(each)]
-    if not found and _is_of(type(thing), package) and not isinstance(thing, ModuleType):
+    if not found and type(thing).__module__ in own and not isinstance(thing, ModuleType):
         found.append(type(thing))
         found += [value for value in getattr(thing, "__dict__", {}).values() if callable(value)]
     return found
@@ -272,26 +276,34 @@ def _named_in(code: CodeType, names: dict[str, object]) -> list[object]:
     """Return the objects that `code` names by a global name and attributes of modules, and words for others."""
     found: list[object] = []
     current: object = None
+    local: str | None = None
     for instruction in dis.get_instructions(code):
-        operation = instruction.opname
+        operation, argument = instruction.opname, instruction.argval
         is_attribute = operation in ("LOAD_ATTR", "LOAD_METHOD")
         if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
-            current = names.get(str(instruction.argval), getattr(builtins, str(instruction.argval), None))
+            current = names.get(str(argument), getattr(builtins, str(argument), None))
             found.append(current)
         elif is_attribute and isinstance(current, (ModuleType, type)):
-            current = inspect.getattr_static(current, str(instruction.argval), None)
+            current = inspect.getattr_static(current, str(argument), None)
             found.append(current)
-        elif is_attribute and instruction.argval in DISTRIBUTIONS.values():
-            found.append(_Word(f"the distribution {instruction.argval}"))
+        elif is_attribute and argument in DISTRIBUTIONS.values() and _is_call(instruction) and local != "self":
+            found.append(_Word(f"the distribution {argument}"))
             current = None
         elif operation == "BINARY_OP" and "@" in instruction.argrepr:
             found.append(_Word("the operator @"))
         elif operation not in ("PRECALL", "CACHE", "PUSH_NULL"):
             current = None
+        is_local = operation.startswith(("LOAD_FAST", "LOAD_DEREF"))
+        local = (argument[-1] if isinstance(argument, tuple) else str(argument)) if is_local else None
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             found += _named_in(constant, names)
     return found
+
+
+def _is_call(instruction: dis.Instruction) -> bool:
+    """Return whether an attribute is read to be called, as a method is and a number is not."""
+    return instruction.opname == "LOAD_METHOD" or "NULL" in instruction.argrepr
 
 
 def survives_pickling(subject: Subject) -> None:

@@ -11,9 +11,11 @@ __all__ = ["Check", "CheckFailure", "CheckSkip", "Inapplicable", "ModelReport", 
 
 
 class Check(StrEnum):
-    """One rule that a model keeps; `rule` says it."""
+    """One rule that a model keeps, causes before what follows from them; `rule` says it."""
 
     BUILD = "build"
+    CLOCKS = "clocks"
+    GLOBALS = "globals"
     UNSEEDED = "unseeded"
     STATS = "stats"
     GRID = "grid"
@@ -25,8 +27,6 @@ class Check(StrEnum):
     CADENCE = "cadence"
     NEIGHBOURS = "neighbours"
     BATCHES = "batches"
-    GLOBALS = "globals"
-    CLOCKS = "clocks"
     PORTABLE = "portable"
     PICKLING = "pickling"
     OTHER_PROCESS = "other_process"

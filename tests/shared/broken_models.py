@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import henad_web as hw
+from tests.shared.broken_parts import Decays, decay
 
 COLOURS = ((0, 0, 0), (255, 255, 255))
 
@@ -311,6 +312,41 @@ class DrawsFromRandom(Sound):
         random.randint(1, 3)
         random.setstate(state)
         return super().draw()
+
+
+class DrawsFromNumpysGlobal(Sound):
+    def draw(self) -> int:
+        np.random.random()
+        return super().draw()
+
+
+class UsesTheNamesOfDistributions(Walker):
+    """Breaks nothing: a parameter may be called as a distribution is, and a method, too."""
+
+    f = hw.u32(1, min=1, max=3)
+    beta = hw.u32(2, min=1, max=3)
+
+    def power(self, number: int) -> int:
+        """Return a number as it is."""
+        return number
+
+    def step_once(self) -> None:
+        self.place = (self.place + self.power(int(self.rng.integers(self.f, 3 + self.beta)))) % 16
+
+
+class Inherits(Decays):
+    """Steps as its base does, which stands in another file."""
+
+
+class CallsAnotherFile(Sound):
+    def draw(self) -> int:
+        return super().draw() + int(decay(9.0))
+
+
+class ReportsALogarithm(Sound):
+    @hw.stat
+    def grown(self) -> float:
+        return math.log1p(self.population)
 
 
 class UsesMath(Sound):

@@ -76,6 +76,10 @@ BROKEN: list[tuple[Check, Any, str]] = [
     (Check.CLOCKS, broken.AsksTheTime, "a run asks for time.time at broken_models.py:"),
     (Check.CLOCKS, broken.AsksTheDate, "a run asks for datetime.now at broken_models.py:"),
     (Check.CLOCKS, broken.DrawsFromRandom, "random.getrandbits at broken_models.py:"),
+    (Check.CLOCKS, broken.DrawsFromNumpysGlobal, "a run asks for np.random.random in DrawsFromNumpysGlobal.draw; "),
+    (Check.PORTABLE, broken.Inherits, "the distribution f in Decays.step_once"),
+    (Check.PORTABLE, broken.CallsAnotherFile, "np.exp in decay"),
+    (Check.PORTABLE, broken.ReportsALogarithm, "math.log1p in ReportsALogarithm.grown"),
     (Check.PORTABLE, broken.UsesMath, "math.exp in UsesMath.draw"),
     (Check.PORTABLE, broken.UsesANameOfMath, "math.log in UsesANameOfMath.draw"),
     (Check.PORTABLE, broken.UsesNumpy, "np.exp in helper"),
@@ -95,6 +99,16 @@ def test_a_model_that_breaks_a_rule_is_caught(check: Check, model: Any, words: s
     assert words in found.get(check, str(report))
     assert not report.is_ok
     assert f"  {check}: " in str(report)
+
+
+def test_the_cause_is_told_before_what_follows_from_it() -> None:
+    report = check_model(broken.DrawsFromTheSystem)
+    assert [failure.check for failure in report.failures][:2] == [Check.CLOCKS, Check.UNSEEDED]
+
+
+def test_parameters_and_methods_may_be_called_as_distributions_are() -> None:
+    report = check_model(broken.UsesTheNamesOfDistributions)
+    assert report.is_ok, report
 
 
 def test_each_rule_has_a_model_that_breaks_it() -> None:
