@@ -1,7 +1,7 @@
 """Models of other libraries, by stand-ins that have what the adapters ask for: the same on every target.
 
-Mutants seen red: agents are counted at the build alone; the last record stands for every tick; the model is stepped
-past its end.
+Mutants seen red: the seed or a parameter's own name is lost; agents are counted at the build alone; the last record
+stands for every tick; the model is stepped past its end.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def test_a_run_ends_with_the_model_and_has_what_it_recorded(host: Host) -> None:
         values = series.values[:, 0].tolist()
         assert values[::2] == model.log["place"]
         assert all(map(math.isnan, values[1::2]))
-    assert results.replay(0, "end").tick == results.runs.run(0).ticks
+    state = results.replay(0, "end")
+    state.step(3)
+    assert state.tick == results.runs.run(0).ticks
 
 
 def test_columns_are_records_attributes_and_functions() -> None:
