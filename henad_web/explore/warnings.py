@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ActionAfterEnd",
     "EXACT_DIGITS",
+    "EndsAtStart",
     "LongSeries",
     "NoTime",
     "PlanWarning",
@@ -170,6 +171,24 @@ class StopsAtStart:
 
 
 @dataclass(frozen=True, slots=True)
+class EndsAtStart:
+    """A model that says of the config that was probed that it has ended before its first step.
+
+    Attributes:
+        config_id: The config; others may start the same.
+    """
+
+    config_id: int
+
+    def __str__(self) -> str:
+        """Return the warning as a sentence."""
+        return (
+            f"the model has ended at tick 0 of config {self.config_id} already: such a run takes no step; look at what "
+            f"has_ended() asks of the start"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class LongSeries:
     """A series.csv of more rows than a spreadsheet holds.
 
@@ -300,6 +319,14 @@ class NoTime:
 
 
 PlanWarning = (
-    ActionAfterEnd | StopsAtStart | LongSeries | RoundedValue | RepeatedLevel | RepeatedConfigs | SparseSamples | NoTime
+    ActionAfterEnd
+    | StopsAtStart
+    | EndsAtStart
+    | LongSeries
+    | RoundedValue
+    | RepeatedLevel
+    | RepeatedConfigs
+    | SparseSamples
+    | NoTime
 )
 """What is told before the first run."""

@@ -12,7 +12,7 @@ from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import RunOrder
-from henad_web.explore.warnings import SPREADSHEET_ROWS, LongSeries, StopsAtStart
+from henad_web.explore.warnings import SPREADSHEET_ROWS, EndsAtStart, LongSeries, StopsAtStart
 from henad_web.run.layout import choose_layout, is_work_decisive, replicates_that_fit
 from henad_web.run.probe import Probe
 
@@ -133,7 +133,7 @@ def make_outline(
         stat_columns=measure.columns,
         reducer_columns=measure.reducer_columns,
         dry_run=dry_run,
-        warnings=(*plan.warnings(), *_stops_at_start(plan, probe, measure), *_long_series(series_rows)),
+        warnings=(*plan.warnings(), *_ends_at_start(plan, probe, measure), *_long_series(series_rows)),
     )
 
 
@@ -191,13 +191,18 @@ def _long_series(rows: int) -> tuple[LongSeries, ...]:
     return (LongSeries(rows),) if rows >= SPREADSHEET_ROWS else ()
 
 
-def _stops_at_start(plan: Plan, probe: ProbeReport, measure: MeasurePlan) -> tuple[StopsAtStart, ...]:
-    """Return a warning when the probed config's first sample ends its run, as far as that is known unrun."""
-    stop, spec = measure.stop, plan.spec.run.stop
-    first_is_probed = plan.warmup == 0 < plan.total_ticks and 0 not in probe.config.action_ticks
-    if stop is None or spec is None or stop.min_tick > 0 or not first_is_probed:
+def _ends_at_start(
+    plan: Plan, probe: ProbeReport, measure: MeasurePlan
+) -> tuple[()] | tuple[EndsAtStart] | tuple[StopsAtStart]:
+    """Return a warning when the probed config takes no step, as far as that is known unrun."""
+    config, stop, spec = probe.config, measure.stop, plan.spec.run.stop
+    if plan.total_ticks == 0 or 0 in config.action_ticks:
         return ()
-    return (StopsAtStart(condition_text(spec), probe.config.config_id),) if stop.condition()(probe.values) else ()
+    if probe.has_ended:
+        return (EndsAtStart(config.config_id),)
+    if stop is None or spec is None or stop.min_tick > 0 or plan.warmup > 0 or not stop.condition()(probe.values):
+        return ()
+    return (StopsAtStart(condition_text(spec), config.config_id),)
 
 
 def series_rows_a_run(plan: Plan) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from henad_web.errors import ProbeError, StateValueError
 from henad_web.model.faults import Blame, Fault, Phase
 from henad_web.model.schema import are_declared
-from henad_web.model.state import checked_count
+from henad_web.model.state import checked_count, has_ended
 from henad_web.run.control import NATIVE_SLICE_TARGET_S
 from henad_web.run.cursor import RunCursor, build_state, rows_together
 from henad_web.run.requests import RunRequest
@@ -67,6 +67,7 @@ class ProbeReport:
         demand_bytes: Device memory of a run, bytes; 0 for a CPU model.
         values: Its sample at tick 0, before any action, a number a column.
         is_sound: Whether all it said of itself is what a run takes.
+        has_ended: Whether the model says at tick 0, before any action, that it has ended.
         run_s: Seconds a run is guessed to take, None where none was timed.
         batch_rows: Replicates of the config that are worth stepping together, 1 for none.
         widest_batch: The most that any config tried wants of them.
@@ -81,6 +82,7 @@ class ProbeReport:
     demand_bytes: int = 0
     values: tuple[float, ...] = ()
     is_sound: bool = True
+    has_ended: bool = False
     run_s: float | None = None
     batch_rows: int = 1
     widest_batch: int = 1
@@ -212,7 +214,10 @@ class Probe:
         if timer is not None and not self._is_slow:
             together = min(self._batch_of(heap_bytes), int(rows if build_s <= 0.0 else min(rows, TIMED_S / build_s)))
             self._timing = self._time(config, state, timer, build_s, together)
-        return replace(report, batch_rows=rows, widest_batch=rows)
+        is_over = False
+        with Blame(Phase.STEPPING, self._entry.source_file, takes_interrupts=takes_interrupts):  # the run tells of it
+            is_over = has_ended(state)
+        return replace(report, batch_rows=rows, widest_batch=rows, has_ended=is_over)
 
     def _time(
         self, config: Config, state: ModelState, timer: Clock, build_s: float, together: int

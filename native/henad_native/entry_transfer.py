@@ -11,17 +11,17 @@ import pickle
 import pickletools
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from henad_web.errors import HenadError, describe
+from henad_web.errors import HenadError, UsageError, describe
 from henad_web.model.entry import ModelEntry
 
-__all__ = ["EntryNotSentError", "SentEntry"]
+__all__ = ["EntryNotSentError", "SentEntry", "refuse_sweep_of_import"]
 
 _PROTOCOL = 3
 """The latest in which a module that things are taken from by name stands in plain words."""
@@ -39,10 +39,13 @@ class SentEntry:
         pickled: The entry.
         sources: Its own module and others that another process may not find, and their files: faults are told with
             places in them.
+        half_imported: Those of them whose import had not come to its end: its rest may begin this very sweep, so that
+            no other process imports them.
     """
 
     pickled: bytes
     sources: tuple[tuple[str, str], ...] = ()
+    half_imported: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, entry: ModelEntry) -> SentEntry:
@@ -50,30 +53,98 @@ class SentEntry:
 
         Raises:
             EntryNotSentError: It cannot be pickled, or only as a whole and cloudpickle is missing.
+            UsageError: As `refuse_sweep_of_import` says.
         """
-        own = entry.source_module or entry.factory.__module__
+        refuse_sweep_of_import()
+        own, half = entry.source_module or entry.factory.__module__, _half_imported()
         try:
-            pickled = pickle.dumps(entry, _PROTOCOL)
+            pickled = _by_name(entry, half)
         except Exception:  # what a class of the model raises as it is pickled
             pickled, taken = b"", [own]
         else:
             taken = [str(name) for code, name, _ in pickletools.genops(pickled) if code.name == "GLOBAL"]
         named = {name.split(" ")[0] for name in taken}
-        foreign = {name: sys.modules[name] for name in sorted(named) if name in sys.modules and not _is_found(name)}
+        foreign = {
+            name: sys.modules[name]
+            for name in sorted(named)
+            if name in sys.modules and (_is_within(name, half) or not _is_found(name))
+        }
         files = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in sorted({*foreign, own}))
         sources = tuple((name, str(file)) for name, file in files if file is not None)
-        return cls(pickled if pickled and not foreign else _whole(entry, foreign), sources)
+        if not pickled or foreign:
+            pickled = _whole(entry, foreign | half)
+        return cls(pickled, sources, frozenset(name for name, _ in sources if _is_within(name, half)))
 
     def received(self) -> ModelEntry:
         """Return the entry in the process it was sent to; whatever its modules raise is raised on."""
+        _RECEIVING.set()
         for name, file in self.sources:
-            if not _is_imported(name):
+            if name in self.half_imported or not _is_imported(name):
                 module = sys.modules.setdefault(name, ModuleType(name))
                 module.__file__ = file
         entry = pickle.loads(self.pickled)
         if not isinstance(entry, ModelEntry):
             raise TypeError(f"a ModelEntry was sent and {type(entry).__name__} came")
         return entry
+
+
+def refuse_sweep_of_import() -> None:
+    """Refuse the sweep that a module begins as it is imported in a process that models are sent to.
+
+    Every such process would begin it, and those it starts for it again.
+
+    Raises:
+        UsageError: It is one.
+    """
+    half = _half_imported() if _RECEIVING.is_set() else {}
+    if half:
+        raise UsageError(
+            f"the module {next(reversed(half))} begins a sweep as it is imported, and every process that steps runs "
+            f"imports it; put what begins it under `if __name__ == '__main__':`"
+        )
+
+
+_RECEIVING = threading.Event()
+"""Set in a process that a model was sent to."""
+
+
+def _half_imported() -> dict[str, ModuleType]:
+    """Return the modules by name whose import has not come to its end."""
+    return {
+        name: module
+        for name, module in list(sys.modules.items())
+        if getattr(getattr(module, "__spec__", None), "_initializing", False)
+    }
+
+
+def _is_within(name: str, modules: Collection[str]) -> bool:
+    """Return whether `name` is one of `modules`, or part of a package that is."""
+    return any(name == each or name.startswith(f"{each}.") for each in modules)
+
+
+class _HalfImportedError(Exception):
+    """What is to be pickled is of a module whose import goes on."""
+
+
+def _by_name(entry: ModelEntry, half: Collection[str]) -> bytes:
+    """Return `entry` pickled by the names of what it uses.
+
+    Raises:
+        _HalfImportedError: Some of it is of modules in `half`: to look it up would wait for the end of their import,
+            and that may wait for this sweep.
+    """
+    if not half:
+        return pickle.dumps(entry, _PROTOCOL)
+
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, thing: object) -> object:  # type: ignore[override]
+            if _is_within(str(getattr(thing, "__module__", "")), half):
+                raise _HalfImportedError
+            return NotImplemented
+
+    with io.BytesIO() as pickled:
+        Pickler(pickled, _PROTOCOL).dump(entry)
+        return pickled.getvalue()
 
 
 def _is_found(name: str) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from henad_native.blocking import Hold, run_blocking
 from henad_native.checkout import installed_build
 from henad_native.directory import DirectoryStore
+from henad_native.entry_transfer import refuse_sweep_of_import
 from henad_native.lock import DirectoryLock
 from henad_native.machine import machine_resources
 from henad_native.overwriting import OverwritingStore
@@ -109,7 +110,12 @@ class NativeTarget:
         self.blocking = partial(run_blocking, hold=hold)
 
     def surroundings(self) -> Surroundings:
-        """Return the whole machine, and slices that keep a pause prompt."""
+        """Return the whole machine, and slices that keep a pause prompt.
+
+        Raises:
+            UsageError: As `refuse_sweep_of_import` says.
+        """
+        refuse_sweep_of_import()
         resources = machine_resources()
         author = Author(
             runtime=runtime_here(worker_threads=resources.workers, target=self.name),

@@ -1,14 +1,18 @@
 """A model that says it has ended ends its run there: sampled, by `condition`, the same whatever the slices.
 
 Mutants seen red: the end is sampled twice where it falls on the cadence, or not at all off it; it is asked for before
-the actions of its tick; a sample is taken in the warm-up; a model that stops short without a word is taken for ended.
+the actions of its tick; a sample is taken in the warm-up; a model that stops short without a word is taken for ended;
+that one has ended at its start is told where an action comes first, or of a sweep without steps, or not at all.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import henad_web as hw
+from henad_web.explore.warnings import EndsAtStart
 from tests.shared.declared_models import ForestFire, study_of
 from tests.shared.hosts import Host
 from tests.shared.test_cursor import comparable, cursor_of, forever, run_in_slices
@@ -210,3 +214,34 @@ def test_a_sweep_of_models_that_end_is_written_replayed_and_viewed(host: Host) -
         assert state.stats()["burning"] == 0.0
         assert results.series(run_id).ticks[-1] == ticks
     assert hw.verify_results(results, runs=2).is_equal
+
+
+FROM_THE_START = [
+    ({"fixed": (("length", 0),)}, True),
+    ({"fixed": (("length", 0),), "run": hw.RunSettings(steps=5, warmup=2)}, True),
+    ({"fixed": (("length", 1),)}, False),
+    ({"fixed": (("length", 0),), "run": hw.RunSettings(steps=0)}, False),
+    ({"fixed": (("length", 0),), "actions": (hw.ActionSpec(id="lengthen", tick=0),)}, False),
+    ({"fixed": (("length", 0),), "actions": (hw.ActionSpec(id="lengthen", tick=1),)}, True),
+]
+
+
+@pytest.mark.parametrize(("given", "is_told"), FROM_THE_START)
+def test_a_model_that_has_ended_before_its_first_step_is_warned_of(
+    host: Host, given: dict[str, Any], is_told: bool
+) -> None:
+    spec = hw.SweepSpec(model="fuse", **{"run": hw.RunSettings(steps=5), **given})
+    outline = hw.plan_spec(Fuse, spec, target=host.target)
+    assert outline.warnings == (EndsAtStart(0),) * is_told
+    assert "has ended at tick 0 of config 0 already" in str(EndsAtStart(0))
+
+
+def test_an_end_that_cannot_be_asked_for_is_left_to_the_runs(host: Host) -> None:
+    class Broken(Fuse, id="fuse"):
+        """Fails where it is asked whether it has ended."""
+
+        def has_ended(self) -> bool:
+            raise KeyError("left")
+
+    spec = hw.SweepSpec(model="fuse", run=hw.RunSettings(steps=5))
+    assert hw.plan_spec(Broken, spec, target=host.target).warnings == ()
