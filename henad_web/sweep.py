@@ -17,6 +17,7 @@ from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.shards import WHOLE
 from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.first_manifest import Author, first_manifest
+from henad_web.output.own_tables import own_file_names
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
 from henad_web.output.writer import ResultsWriter
 from henad_web.resume.provenance import build_warnings
@@ -112,7 +113,12 @@ class SweepSetup:
         *,
         kept: KeptRuns | None = None,
     ) -> SweepSetup:
-        """Return that of the runs of `plan` that `options` ask for, beside those that are `kept`."""
+        """Return that of the runs of `plan` that `options` ask for, beside those that are `kept`.
+
+        Raises:
+            OutputError: Something else has the place of a file of its model's own tables.
+        """
+        store.check_own_files(own_file_names(table.id for table in plan.tables))
         flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
         source = PlanSource(plan, options.shard or WHOLE, flags)
         return cls(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept, source=source)

@@ -7,7 +7,7 @@ the run's row in runs.csv. Owns both forms. Reads no cell of a model's column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import Ints
 
-__all__ = ["OwnFile", "OwnIndex", "OwnTables", "NO_OWN_TABLES", "index_own", "own_files", "own_rows", "read_own_tables"]
+__all__ = [
+    "OwnFile",
+    "OwnIndex",
+    "OwnTables",
+    "NO_OWN_TABLES",
+    "index_own",
+    "own_file_names",
+    "own_files",
+    "own_rows",
+    "read_own_tables",
+]
 
 _BLOCK_BYTES = 4 << 20
 """Bytes of a table held at once."""
@@ -61,6 +71,12 @@ def own_files(columns: ColumnsRecord) -> tuple[OwnFile, ...]:
     tables = columns.own_tables
     files = [OwnFile(own_table_name(id), (*SERIES_LEADING, *names)) for id, names in tables.items()]
     return (*files, OwnFile(TABLE_ROWS, (SERIES_LEADING[0], *tables))) if files else ()
+
+
+def own_file_names(tables: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the files of `tables`, ids of a model's own, the count of their rows last; none of none."""
+    names = tuple(map(own_table_name, tables))
+    return (*names, TABLE_ROWS) if names else ()
 
 
 def own_rows(outcome: RunOutcome) -> dict[str, bytes]:

@@ -202,6 +202,13 @@ class FileStore(ResultsReader, Protocol):
             LockedError: Another writer is at work.
         """
 
+    def check_own_files(self, names: Iterable[str]) -> None:
+        """Touch nothing, and make sure that files of a model's own tables may be called `names` here.
+
+        Raises:
+            OutputError: Something else has the place of one.
+        """
+
     def open(self) -> tuple[str, ...]:
         """Take the place for this writer alone, after the checks of `check_free`.
 
@@ -297,6 +304,9 @@ class MemoryStore:
 
     def check_free(self) -> None:
         """Do nothing: memory of its own is always free."""
+
+    def check_own_files(self, names: Iterable[str]) -> None:
+        """Do nothing: whatever is in this memory is of results."""
 
     def open(self) -> tuple[str, ...]:
         """Return no lines: there is nothing to be found."""

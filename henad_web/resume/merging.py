@@ -28,7 +28,7 @@ from henad_web.output.manifest import (
     rfc3339,
 )
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
-from henad_web.output.own_tables import own_files, read_own_tables
+from henad_web.output.own_tables import own_file_names, own_files, read_own_tables
 from henad_web.output.record import Counts
 from henad_web.output.records import canonical_records
 from henad_web.output.summary import summary_table
@@ -120,6 +120,7 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Aut
     manifest = _merged_manifest(shards, author, started_ms)
     missing = _missing(shards, manifest.plan.runs)
     counts = _total([shard.rows.counts for shard in shards])
+    store.check_own_files(own_file_names(manifest.columns.own_tables))
     store.open()
     is_merged = False
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from henad_native.disk import (
     TableFile,
+    check_can_be_written,
     check_characters,
     is_same_file,
     near_folder,
@@ -23,7 +24,7 @@ from henad_native.disk import (
     writing_new,
 )
 from henad_native.lock import DirectoryLock, LockHolder
-from henad_native.staging import StagedTables, make_folder_of, own_names, result_names, sync_folders
+from henad_native.staging import StagedTables, make_folder_of, own_names, result_names, sync_folders, wrong_place
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED, TABLES
@@ -94,7 +95,16 @@ class DirectoryStore:
             if os.path.lexists(self._directory):
                 self._lock.check()
                 self._refuse_results()
-            self._refuse_unwritable()
+            check_can_be_written(self._directory)
+
+    def check_own_files(self, names: Iterable[str]) -> None:
+        """Touch nothing, and make sure that nothing but tables of a sweep is where those of `names` will be.
+
+        Raises:
+            OutputError: A file of somebody else's, a link or a folder is there; or it cannot be read.
+        """
+        with self._mapped_errors("read"):
+            self._refuse_places(names)
 
     def open(self) -> tuple[str, ...]:
         """Make the directory and lock it for this store.
@@ -138,11 +148,7 @@ class DirectoryStore:
                 message = f"there is no folder {self.path}{f'; {hint}' if hint else ''}"
                 raise OutputError(message, path=self.path) from error
             self._lock.check()
-            for path in map(self._directory.joinpath, (RUNS, SERIES, *own_names(self._directory))):
-                if path.is_symlink():
-                    raise OutputError(f"{path} is a link, which is never followed", path=self.path)
-                if path.exists() and not path.is_file():
-                    raise OutputError(f"{path} is no file; take it out of the results", path=self.path)
+            self._refuse_places((RUNS, SERIES))
 
     def open_existing(self, stamp: Stamp) -> tuple[str, ...]:
         """Lock the directory with the results in it for this store, and finish or give up a replacement of tables.
@@ -179,7 +185,7 @@ class DirectoryStore:
             return False
         with self._mapped_errors():
             self._lock.check()
-            self._refuse_unwritable()
+            check_can_be_written(self._directory)
             return self._holds_sweep()
 
     def open_replaceable(self) -> tuple[str, ...]:
@@ -412,6 +418,11 @@ class DirectoryStore:
         if found:
             raise HoldsResultsError(self.path, found, resume=self._resume_command())
 
+    def _refuse_places(self, names: Iterable[str]) -> None:
+        wrong = wrong_place(self._directory, names)
+        if wrong is not None:
+            raise OutputError(wrong, path=self.path)
+
     def _resume_command(self) -> str | None:
         try:
             manifest = Manifest.read(self.read(MANIFEST) if self.holds(MANIFEST) else b"", path=self.path)
@@ -438,20 +449,6 @@ class DirectoryStore:
                 self._staged.finish()
                 self._staged.discard()
             self._is_mended = True
-
-    def _refuse_unwritable(self) -> None:
-        """Refuse a directory in which nothing can be made, or which itself cannot be made, before anything is run."""
-        nearest = self._directory
-        while True:
-            try:
-                os.lstat(nearest)
-                break
-            except (FileNotFoundError, NotADirectoryError):
-                nearest = nearest.parent
-        if not nearest.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
-        if not os.access(nearest, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
     def _refuse_changed(self, names: Iterable[str], ask: Callable[[TableFile], str | None]) -> None:
         for name in names:

@@ -6,6 +6,7 @@ a scanner may hold a file for a moment, making names durable, and the near miss 
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,7 @@ from henad_web.errors import OutputError, near_miss
 
 __all__ = [
     "TableFile",
+    "check_can_be_written",
     "check_characters",
     "is_same_file",
     "near_folder",
@@ -178,6 +180,25 @@ def sync_directory(directory: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def check_can_be_written(directory: Path) -> None:
+    """Refuse a directory in which nothing can be made, or which itself cannot be made, before anything is run.
+
+    Raises:
+        OSError: It is such a one.
+    """
+    nearest = directory
+    while True:
+        try:
+            os.lstat(nearest)
+            break
+        except (FileNotFoundError, NotADirectoryError):
+            nearest = nearest.parent
+    if not nearest.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
 
 def check_characters(path: str) -> None:

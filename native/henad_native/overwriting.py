@@ -38,6 +38,10 @@ class OverwritingStore:
         """Make sure that what is there is a sweep's; raises as `DirectoryStore.check_replaceable` does."""
         self._directory.check_replaceable()
 
+    def check_own_files(self, names: Iterable[str]) -> None:
+        """Make sure that files of tables may be called `names`; raises as `DirectoryStore.check_own_files` does."""
+        self._directory.check_own_files(names)
+
     def open(self) -> tuple[str, ...]:
         """Lock the directory; raises as `DirectoryStore.open_replaceable` does."""
         return self._directory.open_replaceable()

@@ -8,6 +8,7 @@ results, those in its folder of the model's own tables among them. Knows nothing
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +19,7 @@ from henad_native.disk import rename_over, sync_directory, write_new, writing_ne
 from henad_web.explore.columns import SERIES_LEADING
 from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED, TABLE_ROWS, TABLES
 
-__all__ = ["StagedTables", "make_folder_of", "own_names", "result_names", "sync_folders"]
+__all__ = ["StagedTables", "make_folder_of", "own_names", "result_names", "sync_folders", "wrong_place"]
 
 _NAMES = (RUNS, SERIES, MANIFEST)
 
@@ -53,9 +54,33 @@ def _is_own(path: Path) -> bool:
     if not path.name.endswith(".csv") or path.is_symlink() or not path.is_file():
         return False
     begin = f"{SERIES_LEADING[0]}," if path.name == PurePath(TABLE_ROWS).name else f"{','.join(SERIES_LEADING)},"
-    with path.open("rb") as stream:
-        head = stream.read(len(begin))
+    with path.open("rb") as stream:  # another program may have saved it, with a mark and quotes
+        head = stream.read(2 * len(begin)).removeprefix(codecs.BOM_UTF8).replace(b'"', b"")[: len(begin)]
     return bool(head) and begin.encode().startswith(head)
+
+
+def wrong_place(directory: Path, names: Iterable[str]) -> str | None:
+    """Return why one of `names` cannot be a file of results in `directory` as things stand there, None where all can.
+
+    An empty table beside a manifest is one that a killed sweep had begun.
+
+    Raises:
+        OSError: One cannot be read.
+    """
+    for path in map(directory.joinpath, names):
+        folder = path.parent
+        if folder.is_symlink() and folder != directory:
+            return f"{folder} is a link, which is never followed"
+        if folder.exists() and not folder.is_dir():
+            return f"{folder} is no folder; take it out of the results"
+        if path.is_symlink():
+            return f"{path} is a link, which is never followed"
+        if path.exists() and not path.is_file():
+            return f"{path} is no file; take it out of the results"
+        is_begun = path.exists() and not path.stat().st_size and (directory / MANIFEST).exists()
+        if folder != directory and path.exists() and not (is_begun or _is_own(path)):
+            return f"{path} is no table of a sweep, and one is to stand there; move it away, or choose another folder"
+    return None
 
 
 def make_folder_of(path: Path) -> None:

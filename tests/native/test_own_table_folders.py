@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,19 @@ import henad_web as hw
 from henad_native.cli import main
 from henad_native.unpacking import unpack_results
 from henad_web.results.archive import pack
-from tests.native.folders import TARGET, files_in, masked_in, ran_ids, record_of, resume, start, sweep, with_run
+from tests.native.folders import (
+    TARGET,
+    files_in,
+    hash_of,
+    masked_in,
+    ran_ids,
+    record_of,
+    resume,
+    start,
+    sweep,
+    with_run,
+)
+from tests.native.table_fuzzer import TableFuzzer, study
 from tests.native.table_kills import Crowd, crowd_spec
 from tests.native.test_kill import Scenario, Scene, child_of
 from tests.shared.table_models import HERD, herd_spec
@@ -133,14 +146,77 @@ def test_a_folder_of_that_name_may_hold_anything_else(tmp_path: Path) -> None:
     assert hw.ResultSet.open(folder, models=HERD).is_complete
 
 
-def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    folder, elsewhere = tmp_path / "study", tmp_path / "elsewhere"
-    folder.mkdir()
-    elsewhere.mkdir()
-    (folder / "tables").symlink_to(elsewhere)
-    with pytest.raises(hw.SweepFailedError, match="is a link, which is never followed"):
-        hw.run_spec(HERD, SPEC, output=hw.DirectoryOutput(folder))
-    assert not list(elsewhere.iterdir())
+def a_link(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir()
+    (folder / "tables").symlink_to(folder.parent / "elsewhere")
+
+
+def a_file_for_the_folder(folder: Path) -> None:
+    (folder / "tables").write_bytes(b"run_id,tick,")
+
+
+def a_file(name: str, content: bytes) -> Callable[[Path], None]:
+    def put(folder: Path) -> None:
+        (folder / "tables").mkdir()
+        (folder / "tables" / name).write_bytes(content)
+
+    return put
+
+
+def a_linked_file(folder: Path) -> None:
+    (folder / "tables").mkdir()
+    (folder.parent / "agents.csv").write_bytes(b"run_id,tick,x\n")
+    (folder / "tables" / "agents.csv").symlink_to(folder.parent / "agents.csv")
+
+
+IN_THE_WAY: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a link for the folder": (a_link, r"tables is a link, which is never followed"),
+    "a file for the folder": (a_file_for_the_folder, r"tables is no folder; take it out of the results"),
+    "a table of somebody else's": (a_file("agents.csv", b"name,age\n"), r"tables/agents\.csv is no table of a sweep"),
+    "counts of somebody else's": (a_file("rows.csv", b"a\n"), r"tables/rows\.csv is no table of a sweep"),
+    "an empty file": (a_file("edges.csv", b""), r"tables/edges\.csv is no table of a sweep"),
+    "a folder": (lambda folder: (folder / "tables" / "edges.csv").mkdir(parents=True), r"edges\.csv is no file"),
+    "a link": (a_linked_file, r"agents\.csv is a link, which is never followed"),
+}
+
+
+@pytest.mark.parametrize("what", IN_THE_WAY)
+def test_what_is_in_the_way_of_a_table_is_refused_before_anything_is_written(tmp_path: Path, what: str) -> None:
+    put, told = IN_THE_WAY[what]
+    free, held, shards = tmp_path / "a" / "free", tmp_path / "b" / "held", [tmp_path / str(index) for index in (0, 1)]
+    free.mkdir(parents=True)
+    put(free)
+    before = hash_of(tmp_path)
+    with pytest.raises(hw.OutputError, match=told):
+        hw.run_spec(HERD, SPEC, output=hw.DirectoryOutput(free))
+    assert hash_of(tmp_path) == before
+    for index, shard in enumerate(shards):
+        sweep(HERD, SPEC, shard, shard=hw.Shard(index, 2))
+    sweep(HERD, WITHOUT, held)
+    if what != "an empty file":  # beside a manifest it is the beginning of a table
+        put(held)
+    before, before_held = hash_of(free), hash_of(held)
+    with pytest.raises(hw.OutputError, match=told):
+        hw.merge(shards, free)
+    if what != "an empty file":
+        with pytest.raises(hw.OutputError, match=told):
+            hw.run_spec(HERD, SPEC, output=hw.DirectoryOutput(held, overwrite=True))
+    assert (hash_of(free), hash_of(held)) == (before, before_held)
+    sweep(HERD, WITHOUT, free)
+    assert hw.ResultSet.open(free, models=HERD).is_complete, "it is in nobody's way without tables"
+
+
+def test_a_table_that_was_saved_by_another_program_is_still_one_of_the_sweep(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    sweep(HERD, SPEC, folder)
+    whole = masked_in(folder)
+    edges = folder / "tables" / "edges.csv"
+    edges.write_bytes(b'\xef\xbb\xbf"run_id","tick","a","b"\r\n' + edges.read_bytes().partition(b"\n")[2])
+    record_of(resume(HERD, folder))
+    assert masked_in(folder) == whole
+    edges.write_bytes(b"\xef\xbb\xbf" + edges.read_bytes())
+    record_of(hw.SweepRun.start(HERD, WITHOUT, hw.DirectoryOutput(folder, overwrite=True), target=TARGET))
+    assert not edges.exists()
 
 
 def test_tables_without_a_manifest_are_no_free_place(tmp_path: Path) -> None:
@@ -240,3 +316,13 @@ def test_a_sweep_of_agents_killed_again_and_again_comes_to_the_bytes_of_a_quiet_
     report = Crowd(fast_path, crowd_spec(runs=20, agents=50), seed=7).survive(kills=5)
     assert report.kills >= 5
     assert report.peak_bytes < 400_000_000
+
+
+@pytest.mark.timeout(240)
+def test_studies_made_by_chance_leave_the_same_files_whichever_way_they_are_done(fast_path: Path) -> None:
+    """A sample of what ``poe fuzz-tables`` does at length."""
+    TableFuzzer(base=fast_path, seed=7).run(20)
+    kinds = [study(random.Random(f"7 {case}")) for case in range(20)]
+    assert {spec.run.order for spec in kinds} == {"depth", "breadth"}
+    assert {bool(spec.run.stop) for spec in kinds} == {bool(spec.run.warmup) for spec in kinds} == {True, False}
+    assert len({spec.measure.tables for spec in kinds}) > 2
