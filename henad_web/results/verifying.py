@@ -219,7 +219,7 @@ class Verification:
             run_ids=done,
             cells=self._cells,
             differences=tuple(self._differences),
-            remarks=tuple(_remarks(self._results, self._plan)),
+            remarks=tuple(_remarks(self._results, self._plan, has_differences=bool(self._differences))),
         )
 
     def _compare(self, outcome: RunOutcome) -> None:
@@ -320,15 +320,21 @@ def _model_changes(results: RecordedResults) -> Iterator[str]:
             yield str(change)
 
 
-def _remarks(results: RecordedResults, plan: Plan) -> Iterator[str]:
+def _remarks(results: RecordedResults, plan: Plan, *, has_differences: bool) -> Iterator[str]:
     manifest, metadata = results.manifest, results.entry.metadata
     if plan.plan_hash != manifest.plan.plan_hash:
         yield f"the plan made from the spec has the hash {plan.plan_hash}, recorded is {manifest.plan.plan_hash}"
-    yield from _model_changes(results)
+    changes = tuple(_model_changes(results))
+    yield from changes
     if not metadata.replays_exactly or manifest.model.replays_exactly is False:
         yield f"model '{results.entry.id}' does not promise that equal inputs give equal results"
     elif not metadata.portable or manifest.model.portable is False:
         yield f"model '{results.entry.id}' does not promise equal results on another platform than the one that ran it"
+    elif has_differences and not changes:
+        yield (
+            f"model '{results.entry.id}' may depend on more than its parameters, seed, actions and steps: "
+            "henad check, or henad_web.testing.check_model, tells"
+        )
     timed_out = int(np.count_nonzero(results.runs["status"] == RunStatus.TIMED_OUT.value))
     if timed_out:
         runs = "1 run that timed out was" if timed_out == 1 else f"{timed_out} runs that timed out were"

@@ -72,6 +72,8 @@ def test_verify_lists_each_difference_and_exits_one(tmp_path: Path, capsys: pyte
     assert main(["verify", str(folder), "--run", "1"]) == 1
     assert capsys.readouterr().out == (
         "1 run rerun, 34 results compared, 1 differ\n  run 1, Infected:final: recorded 157, rerun 156\n"
+        "  note: model 'sir' may depend on more than its parameters, seed, actions and steps: "
+        "henad check, or henad_web.testing.check_model, tells\n"
     )
     assert main(["verify", str(folder), "--run", "0", "--run", "3"]) == 0
 

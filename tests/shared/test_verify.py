@@ -54,6 +54,10 @@ def test_any_changed_result_of_a_row_is_found(files: Files, name: str) -> None:
     assert (difference.run_id, difference.table, difference.column) == (2, "runs.csv", name)
     assert difference.recorded == value
     assert not report.is_equal
+    assert report.remarks == (
+        "model 'sir' may depend on more than its parameters, seed, actions and steps: "
+        "henad check, or henad_web.testing.check_model, tells",
+    )
 
 
 def test_timings_are_no_results(files: Files) -> None:
@@ -143,7 +147,9 @@ def test_a_model_that_came_to_do_otherwise_is_found(stepped: Host) -> None:
     assert len([one for one in report.differences if one.table == "series.csv"]) == 5
     more = len(report.differences) - 3
     assert str(report).splitlines()[1:] == [f"  {one}" for one in report.differences[:3]] + [
-        f"  and {more} more in run 0"
+        f"  and {more} more in run 0",
+        "  note: model 'toy' may depend on more than its parameters, seed, actions and steps: "
+        "henad check, or henad_web.testing.check_model, tells",
     ]
 
 
