@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from henad_web.errors import near_miss
 from henad_web.model.batches import Batch, counted
-from henad_web.model.declarations import ActionMethod, Parameter, TableMethod, shown_name
+from henad_web.model.declarations import COLORS, ActionMethod, Parameter, TableMethod, shown_name
 from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal, take_body
 from henad_web.model.entry import Backend, BatchOffer, ModelEntry, ModelMetadata, Topology
 from henad_web.model.grid import grid_params
@@ -26,16 +26,7 @@ from henad_web.randomness.generators import generator
 
 __all__ = ["GridModel", "Model"]
 
-_PALETTE: tuple[Rgb, ...] = (
-    (0x15, 0x15, 0x15),
-    (0x00, 0xE6, 0x76),
-    (0xF4, 0x43, 0x36),
-    (0x42, 0xA5, 0xF5),
-    (0xFF, 0xB3, 0x00),
-    (0xAB, 0x47, 0xBC),
-    (0x26, 0xC6, 0xDA),
-    (0xEE, 0xEE, 0xEE),
-)
+_PALETTE: tuple[Rgb, ...] = ((0x15, 0x15, 0x15), *COLORS[:6], (0xEE, 0xEE, 0xEE))
 """Colours of cells of a model that names none."""
 
 

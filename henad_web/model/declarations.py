@@ -19,6 +19,7 @@ from henad_web.model.schema import Action, Rgb, Rgba, Stat
 from henad_web.model.tables import Table
 
 __all__ = [
+    "COLORS",
     "ActionMethod",
     "Parameter",
     "Statistic",
@@ -39,7 +40,7 @@ __all__ = [
 V = TypeVar("V")
 W = TypeVar("W")
 
-_COLORS: tuple[Rgb, ...] = (
+COLORS: tuple[Rgb, ...] = (
     (0x00, 0xE6, 0x76),
     (0xF4, 0x43, 0x36),
     (0x42, 0xA5, 0xF5),
@@ -49,7 +50,7 @@ _COLORS: tuple[Rgb, ...] = (
     (0xFF, 0x70, 0x43),
     (0x9C, 0xCC, 0x65),
 )
-"""Colours of statistics that name none, by position."""
+"""Colours of statistics that name none, by position; the first six are those of cells, too."""
 
 
 def shown_name(name: str) -> str:
@@ -121,7 +122,7 @@ class Statistic(Generic[V]):
 
     def stat(self, name: str, position: int) -> Stat:
         """Return what a schema holds of it, declared as `name` in the `position`, from 0."""
-        color = self._color or _COLORS[position % len(_COLORS)]
+        color = self._color or COLORS[position % len(COLORS)]
         return Stat(self._label or name, color if len(color) == 4 else (*color, 0xFF))
 
     def reader(self, name: str) -> Callable[[Any], object]:
