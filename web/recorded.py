@@ -40,8 +40,8 @@ class Recorded:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether runs or their series are missing."""
-        lacks_something = len(self.results.runs) < self.results.expected_runs or not self.results.has_series
+        """Whether runs, their series or their tables are missing, or nobody has said that all are there."""
+        lacks_something = not self.results.is_complete or self.results.missing_line is not None
         return lacks_something and not self.results.is_search
 
     @property

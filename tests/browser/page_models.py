@@ -6,6 +6,7 @@ Owns no test. It stands alone, since the page has it as text and no other file o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,14 @@ class Wide(Trouble):
         return {"Level": self._start + self.tick}
 
 
+class Reporting(Trouble):
+    """Reports who is there: one more at each tick, with names that a table has to quote."""
+
+    def table(self, name: str) -> Mapping[str, object]:
+        ids = np.arange(self.tick)
+        return {"id": ids, "name": [f'"{id}",\n1,2,x' for id in ids], "share": ids / 3.0, "old": ids < 2}
+
+
 GRID = hw.ModelMetadata(backend=hw.Backend.CPU, palette=((21, 21, 21), (0, 230, 118)), topology=hw.Topology.GRID)
 LEVEL = (hw.Stat("Level", (0, 128, 255, 255)),)
 
@@ -92,4 +101,12 @@ WIDE = hw.ModelEntry(
     factory=Wide,
 )
 
-MODELS = hw.ModelSet([*hw.example_models().values(), TROUBLE, WIDE])
+REPORTING = replace(
+    TROUBLE,
+    id="reporting",
+    name="Reporting",
+    factory=Reporting,
+    tables=(hw.Table("present", {"id": "i64", "name": "text", "share": "f64", "old": "bool"}),),
+)
+
+MODELS = hw.ModelSet([*hw.example_models().values(), TROUBLE, WIDE, REPORTING])

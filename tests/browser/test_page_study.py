@@ -46,6 +46,18 @@ factors = [
 ]
 """
 
+REPORTS = """model = "reporting"
+[run]
+steps = 6
+replicates = 3
+[measure]
+stats_every = 2
+tables = ["present"]
+tables_every = 2
+[[block]]
+factors = [{ param = "gap_at", values = [0, 5] }]
+"""
+
 GAP_LINE = (
     "† 2 of 4 runs met a value that is not finite (status non_finite): the reducers skip such samples, so that a final "
     "value may come from before it; the note of the run says where it began."
@@ -98,6 +110,33 @@ def test_a_study_of_negative_double_and_text_parameters_goes_through_the_page(sw
     sweeps.open_zip(pack({**files, "runs.csv": b"".join(rows[:10]), "manifest.json": manifest}))
     expect(sweeps.state).to_have_text("Opened results (interrupted): 9 of 24 runs.")
     expect(sweeps.plan_line).to_contain_text("= 24 runs of 4 ticks")
+    sweeps.button("Finish the rest").click()
+    sweeps.expect_phase("ended")
+    assert hw.masked(sweeps.downloaded_files()) == hw.masked(native)
+
+
+def test_tables_of_the_model_s_own_leave_the_page_in_its_zip_and_come_back_to_be_gone_on_with(
+    sweeps: SweepPage,
+) -> None:
+    native = native_files(REPORTS, MODELS)
+    sweeps.start(REPORTS)
+    sweeps.expect_phase("ended")
+    expect(sweeps.page.locator("#download")).to_contain_text("(6 files, ")
+    files = sweeps.downloaded_files()
+    assert hw.masked(files) == hw.masked(native)
+    assert files["tables/rows.csv"] == b"run_id,present\n0,12\n1,12\n2,12\n3,12\n4,12\n5,12\n"
+    assert hw.ResultSet.from_files(files, models=MODELS).table("present").run(0)["name"].tolist()[-1] == '"5",\n1,2,x'
+
+    records = files["tables/rows.csv"].splitlines(keepends=True)
+    manifest = files["manifest.json"].replace(b'"status": "complete"', b'"status": "running"')
+    sweeps.open_zip(pack({**files, "tables/rows.csv": b"".join(records[:-2]), "manifest.json": manifest}))
+    expect(sweeps.state).to_have_text("Opened results (interrupted): 6 of 6 runs.")
+    sweeps.button("Finish the rest").click()
+    sweeps.expect_phase("ended")
+    assert hw.masked(sweeps.downloaded_files()) == hw.masked(native)
+
+    sweeps.open_zip(pack({name: content for name, content in files.items() if name != "tables/present.csv"}))
+    expect(sweeps.page.locator("#warnings")).to_contain_text("There is no tables/present.csv, which a table of the")
     sweeps.button("Finish the rest").click()
     sweeps.expect_phase("ended")
     assert hw.masked(sweeps.downloaded_files()) == hw.masked(native)
