@@ -50,6 +50,7 @@ class WorkerOrder(StrEnum):
     GIVE_BACK = "give back"
     SEND = "send"
     SHOW = "show"
+    RENEW = "renew"
     CLOSE = "close"
 
 

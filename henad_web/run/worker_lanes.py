@@ -5,16 +5,13 @@ Owns the policy. Knows no process and no thread: workers are started by a functi
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from henad_web.errors import HenadError, counted, describe
-from henad_web.explore.outcomes import RunOutcome, RunStatus, StopReason
-from henad_web.model.faults import one_line
-from henad_web.run.bundles import Bundling, LostRuns, Pace
+from henad_web.run.bundles import Bundling
 from henad_web.run.control import IDLE, After
 from henad_web.run.cursor import rows_together
 from henad_web.run.lane_messages import (
@@ -31,31 +28,28 @@ from henad_web.run.lane_messages import (
     WorkerReady,
 )
 from henad_web.run.lanes import (
-    BatchAdvanced,
     CommandAcknowledged,
     LaneCommand,
     LaneNotice,
     LaneReport,
     Lanes,
-    RunAdvanced,
     RunEnded,
     RunLost,
-    RunStarted,
     RunView,
 )
+from henad_web.run.lost_runs import LanesLostError, LostRuns, lost_outcome, timed_out_outcome
+from henad_web.run.worker_lane import LOOK_S, WorkerLane
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.model.entry import ModelEntry
     from henad_web.run.control import Answer, Clock
     from henad_web.run.lane_messages import EndedRun, Hear, Worker, WorkerMessage
+    from henad_web.run.late_bundles import Patience
     from henad_web.run.layout import ExecutionLayout
     from henad_web.run.requests import RunRequest
 
-__all__ = ["KILL_GRACE_S", "LOOK_S", "LanesLostError", "LanesRefusedError", "WorkerLanes", "batch_rows_of"]
-
-LOOK_S = 0.1
-"""Seconds between two looks at the ticks and limits of workers that do not report."""
+__all__ = ["KILL_GRACE_S", "LanesRefusedError", "WorkerLanes", "batch_rows_of"]
 
 KILL_GRACE_S = 1.0
 """Seconds past its limit after which a run that does not come back from a step is ended with its worker."""
@@ -64,60 +58,8 @@ DEATHS_A_LANE = 4
 """Deaths a lane in a row, before any run of theirs began, after which the lanes are given up."""
 
 
-class LanesLostError(HenadError):
-    """Every lane died, again and again, before it could begin a run.
-
-    Attributes:
-        deaths: How many did.
-        cause: How the last one did.
-    """
-
-    def __init__(self, deaths: int, cause: str) -> None:
-        self.deaths, self.cause = deaths, cause
-        super().__init__(
-            f"every lane died before it could begin a run, {deaths} in a row, the last one {cause}; "
-            f"lanes='in_caller' steps the runs inside this process"
-        )
-
-
 class LanesRefusedError(HenadError):
     """Lanes that cannot do what they were made for, where nothing else can; the message says why."""
-
-
-class _Lane:
-    """One worker's share: the runs it has, in order, and what is known of it."""
-
-    def __init__(self, bundling: Bundling) -> None:
-        self.worker: Worker
-        self.pace = Pace(bundling)
-        self.runs: dict[int, RunRequest] = {}
-        self.is_told_at_start = False
-        self.is_ready = self.is_asked_back = self.is_asked_to_show = False
-        self.overdue: list[int] | None = None
-        self.shown: RunView | None = None
-        self.told: set[int] = set()
-        self.at: int | None = None
-        self.at_since_s = 0.0
-        self.tick = 0
-
-    def at_runs(self) -> list[int]:
-        """Return the runs that the worker is at, as its gauge shows: several where they are stepped together."""
-        gauge = self.worker.gauge
-        last, first = gauge.last_id, gauge.run_id  # in this order: it may go on meanwhile
-        if first is None or first not in self.runs:
-            return []
-        if last is None or last == first or last not in self.runs:
-            return [first]
-        held = list(self.runs)
-        return held[held.index(first) : held.index(last) + 1] or [first]
-
-    def suspects(self) -> list[int]:
-        """Return the runs on whose account the worker may have died: those it was at, or could not send."""
-        if self.overdue is not None:
-            return [run_id for run_id in self.overdue if run_id in self.runs]
-        gauge, held = self.worker.gauge, list(self.runs)
-        unsent = held[: held.index(gauge.ended_id) + 1] if gauge.ended_id in self.runs else []
-        return (unsent if gauge.is_sending else []) or self.at_runs() or unsent
 
 
 class WorkerLanes:
@@ -139,6 +81,7 @@ class WorkerLanes:
         stand_in: Makes the lanes that step the runs where the workers cannot load the model; None where none may.
         rows_of: Tells how many replicates like a run a worker steps together.
         bundling: How many runs are handed over together.
+        patience: How long a worker is waited for that has one bundle at a time; None where all tell how they end.
     """
 
     def __init__(
@@ -153,22 +96,24 @@ class WorkerLanes:
         stand_in: Callable[[], Lanes] | None,
         rows_of: Callable[[RunRequest], int] = lambda request: 1,
         bundling: Bundling | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self._start, self._measure, self._clock = start, measure, clock
         self._notify, self._close, self._make_stand_in = notify, close, stand_in
         self._stand_in: Lanes | None = None
-        self._inbox: deque[tuple[_Lane, WorkerMessage]] = deque()
+        self._inbox: deque[tuple[WorkerLane, WorkerMessage]] = deque()
         self._queue: deque[RunRequest] = deque()
         self._rows_of, self._rows, self._rows_config = rows_of, 1, -1
         self._room: int | None = None
         self._struck: dict[int, str] = {}
         self._alone: set[int] = set()
         self._bundling, self._lost = bundling or Bundling(), LostRuns()
+        self._patience, self._late = patience, list[WorkerLane]()
         self._obeys = LaneCommand.RESUME
-        self._orders: deque[tuple[LaneCommand, set[_Lane]]] = deque()
+        self._orders: deque[tuple[LaneCommand, set[WorkerLane]]] = deque()
         self._barren_deaths = 0
         self._is_death_told = False
-        self._lanes: list[_Lane] = []
+        self._lanes: list[WorkerLane] = []
         try:
             while len(self._lanes) < count:
                 self._lanes.append(self._started())
@@ -205,11 +150,14 @@ class WorkerLanes:
         if self._stand_in is not None:
             return [*reports, *self._polled(self._stand_in, time_left_s)]
         self._end_overdue()
+        if self._patience is not None:
+            reports.extend(self._done_elsewhere(self._patience))
         if self._obeys is LaneCommand.RESUME:
             self._hand_out()
             self._even_out()
+        now_s = self._clock()
         for lane in self._lanes:
-            reports.extend(self._shown(lane))
+            reports.extend(lane.progress(now_s))
         return reports
 
     def when_quiet(self) -> Answer:
@@ -233,6 +181,9 @@ class WorkerLanes:
             lane.worker.send(command)
             if command is LaneCommand.ABORT:
                 lane.runs.clear()
+        if command is LaneCommand.ABORT:
+            for lane in self._late:
+                lane.runs.clear()
 
     def view(self) -> RunView | None:
         """Return the first run in progress as its worker showed it last, and have it shown anew for the next call.
@@ -255,20 +206,21 @@ class WorkerLanes:
         if self._stand_in is not None:
             self._stand_in.close()
 
-    def _started(self) -> _Lane:
-        lane = _Lane(self._bundling)
+    def _started(self) -> WorkerLane:
+        lane = WorkerLane(self._bundling)
         try:
             lane.worker = self._start(partial(self._hear, lane))
         except (OSError, RuntimeError) as error:  # no more files, processes or threads
             self._hear(lane, WorkerNotStarted(describe(error)))
         return lane
 
-    def _hear(self, lane: _Lane, message: WorkerMessage) -> None:
+    def _hear(self, lane: WorkerLane, message: WorkerMessage) -> None:
         """Keep a worker's message for the next poll; called on any thread."""
+        lane.heard_s = self._clock()
         self._inbox.append((lane, message))
         self._notify()
 
-    def _heard(self, lane: _Lane, message: WorkerMessage) -> Iterator[LaneReport]:
+    def _heard(self, lane: WorkerLane, message: WorkerMessage) -> Iterator[LaneReport]:
         match message:
             case WorkerReady():
                 lane.is_ready = True
@@ -277,6 +229,9 @@ class WorkerLanes:
                     lane.worker.send(self._obeys)
             case OutcomesSent(runs):
                 yield from self._ended(lane, runs)
+            case RunsReturned() | BundleLost() if lane in self._late:  # its runs are done again as it is
+                self._late.remove(lane)
+                lane.runs.clear()
             case RunsReturned(run_ids):
                 yield from self._taken_back(lane, run_ids)
             case RunShown(view):
@@ -296,7 +251,7 @@ class WorkerLanes:
             case EntryRefused(reason) if self._stand_in is None:
                 yield from self._stood_in(reason)
 
-    def _done_without(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
+    def _done_without(self, lane: WorkerLane, cause: str) -> Iterator[LaneReport]:
         """Go on with the lanes that are left; in the caller if there is none, unless one has died at a run."""
         if len(self._lanes) > 1:
             self._lanes.remove(lane)
@@ -319,17 +274,36 @@ class WorkerLanes:
             self._stand_in.poll()  # its answer: the command is acknowledged as the workers'
         yield LaneNotice(f"there is one lane, in the caller: {reason}")
 
-    def _ended(self, lane: _Lane, runs: tuple[EndedRun, ...]) -> Iterator[LaneReport]:
+    def _ended(self, lane: WorkerLane, runs: tuple[EndedRun, ...]) -> Iterator[LaneReport]:
         lane.pace.learn(runs)
         self._barren_deaths = 0
+        if self._patience is not None:
+            self._patience.hear(lane.heard_s - lane.sent_s)
         for run in runs:
             request = lane.runs.pop(run.run_id, None)
-            self._lost.end(run.run_id)
             lane.told.discard(run.run_id)
-            if request is not None:  # it is gone after an abort
+            self._lost.end(run.run_id)
+            if request is not None:  # it is gone after an abort, or where another lane was first
+                self._forget(run.run_id)
                 yield RunEnded(run.outcome(request, self._measure))
 
-    def _taken_back(self, lane: _Lane, run_ids: Sequence[int]) -> Iterator[LaneReport]:
+    def _forget(self, run_id: int) -> None:
+        """Have no lane do run `run_id` any more, which has ended."""
+        if self._patience is None or not self._patience.end(run_id):
+            return
+        self._queue = deque(request for request in self._queue if request.run.run_id != run_id)
+        for lane in [lane for lane in (*self._late, *self._lanes) if run_id in lane.runs]:
+            del lane.runs[run_id]
+            lane.told.discard(run_id)
+            if lane.runs:
+                continue
+            lane.worker.send(WorkerOrder.CLOSE)
+            if lane in self._late:
+                self._late.remove(lane)
+            else:
+                self._replace(lane)
+
+    def _taken_back(self, lane: WorkerLane, run_ids: Sequence[int]) -> Iterator[LaneReport]:
         """Put runs that `lane` has not begun, latest first, before all others."""
         for run_id in run_ids:
             request = lane.runs.pop(run_id, None)
@@ -339,7 +313,7 @@ class WorkerLanes:
                     lane.told.discard(run_id)
                     yield RunLost(run_id)
 
-    def _buried(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
+    def _buried(self, lane: WorkerLane, cause: str) -> Iterator[LaneReport]:
         """Deal with the runs of a worker that died, and start another one."""
         suspects = lane.suspects()
         if not suspects and lane.overdue is None:
@@ -351,26 +325,50 @@ class WorkerLanes:
             yield from self._told_of_death(f"a lane was {cause} while it was at several runs, done one by one now")
         elif suspects and (lane.overdue is not None or suspects[0] in self._struck):
             request = lane.runs.pop(suspects[0])
-            yield RunEnded(self._failed(request, cause) if lane.overdue is None else self._overdue(request))
+            yield RunEnded(
+                lost_outcome(request, self._measure, self._blame(request, cause))
+                if lane.overdue is None
+                else timed_out_outcome(request, self._measure)
+            )
         elif suspects:
             self._struck[suspects[0]] = cause
             yield from self._told_of_death(
                 f"a lane was {cause} while it was at run {suspects[0]}, which is done once more"
             )
         yield from self._taken_back(lane, tuple(reversed(lane.runs)))
+        self._replace(lane)
+
+    def _replace(self, lane: WorkerLane) -> None:
+        """Have another worker take the place of the one of `lane`."""
         self._no_longer_awaited(lane, is_gone=True)
         if self._obeys is not LaneCommand.ABORT and self._stand_in is None:
             self._lanes[self._lanes.index(lane)] = self._started()
 
-    def _done_again(self, lane: _Lane, cause: str) -> Iterator[LaneReport]:
+    def _done_elsewhere(self, patience: Patience) -> Iterator[LaneReport]:
+        """Have the runs of late bundles done again, and take what comes first; the lane of each is another one's."""
+        now_s = self._clock()
+        for lane in sorted(self._lanes, key=lambda lane: lane.sent_s):
+            if not lane.runs or not patience.is_late(lane.runs, lane.sent_s, now_s):
+                continue
+            if not patience.is_tried(lane.runs):
+                yield LaneNotice(_late_text(lane.runs, now_s - lane.sent_s))
+            if patience.try_again(lane.runs, lane.sent_s, now_s):
+                lane.worker.send(WorkerOrder.RENEW)
+            runs = dict(lane.runs)
+            yield from self._taken_back(lane, tuple(reversed(runs)))
+            lane.runs = runs
+            self._late.append(lane)
+            self._replace(lane)
+
+    def _done_again(self, lane: WorkerLane, cause: str) -> Iterator[LaneReport]:
         """Deal with the runs of a bundle that was lost while its lane goes on."""
         if not lane.runs:  # it was aborted
             return
         for run_id in self._lost.lose(lane.runs, cause, len(self._lanes)):
             note = f"its worker was lost whenever it was at this run, at last while it was at nothing else: {cause}"
-            yield RunEnded(
-                self._without_course(lane.runs.pop(run_id), RunStatus.PANICKED, StopReason.FAULT, one_line(note))
-            )
+            request = lane.runs.pop(run_id)
+            self._forget(run_id)
+            yield RunEnded(lost_outcome(request, self._measure, note))
         if lane.runs:
             yield from self._told_of_death(f"a worker was lost, and its runs are done again: {cause}")
         yield from self._taken_back(lane, tuple(reversed(lane.runs)))
@@ -381,7 +379,7 @@ class WorkerLanes:
             self._is_death_told = True
             yield LaneNotice(text)
 
-    def _no_longer_awaited(self, lane: _Lane, *, is_gone: bool = False) -> None:
+    def _no_longer_awaited(self, lane: WorkerLane, *, is_gone: bool = False) -> None:
         """Note that `lane` obeys the oldest command told to it, as it does one after the other, or is gone."""
         for _, lanes in self._orders:
             if lane in lanes:
@@ -412,6 +410,7 @@ class WorkerLanes:
                 return
             requests = tuple(self._queue.popleft() for _ in range(share))
             lane.runs.update((request.run.run_id, request) for request in requests)
+            lane.sent_s = self._clock()
             lane.worker.send(Bundle(requests, frozenset(self._alone & lane.runs.keys())))
             lane.is_asked_back = False
 
@@ -424,64 +423,15 @@ class WorkerLanes:
             fullest.is_asked_back = True
             fullest.worker.send(WorkerOrder.GIVE_BACK)
 
-    def _shown(self, lane: _Lane) -> Iterator[LaneReport]:
-        """Report the runs that `lane` is at, or will be at first, as far as that is not told yet."""
-        at = lane.at_runs()
-        for run_id in at or [*lane.runs][:1]:
-            if run_id not in lane.told:
-                lane.told.add(run_id)
-                lane.tick = 0
-                yield RunStarted(lane.runs[run_id].run)
-        if not at:
-            return
-        tick = lane.worker.gauge.tick
-        if tick != lane.tick:
-            lane.tick = tick
-            yield RunAdvanced(at[0], tick, 0.0) if len(at) == 1 else BatchAdvanced(tuple(at), tick, 0.0)
-        self._hurry(lane, at[0])
-
-    def _hurry(self, lane: _Lane, run_id: int) -> None:
-        """Have `lane` send what it holds back for company, once it is at one run for a while."""
-        now = self._clock()
-        if lane.at != run_id:
-            lane.at, lane.at_since_s = run_id, now
-        elif now - lane.at_since_s >= LOOK_S and next(iter(lane.runs)) != run_id:
-            lane.at_since_s = math.inf
-            lane.worker.send(WorkerOrder.SEND)
-
     def _polled(self, stand_in: Lanes, time_left_s: float | None) -> Sequence[LaneReport]:
         while self._queue and stand_in.submit(self._queue[0]):
             self._queue.popleft()
         return stand_in.poll(time_left_s)
 
-    def _overdue(self, request: RunRequest) -> RunOutcome:
-        seconds = repr(float(self._measure.timeout_s or 0.0)).removesuffix(".0")
-        note = f"timed out after {seconds} s, in a step that did not end; its lane was ended"
-        return self._without_course(request, RunStatus.TIMED_OUT, StopReason.TIMEOUT, note)
-
-    def _failed(self, request: RunRequest, cause: str) -> RunOutcome:
+    def _blame(self, request: RunRequest, cause: str) -> str:
         first = self._struck[request.run.run_id]
         again = "so was the one that did it once more" if cause == first else f"the one that did it once more {cause}"
-        note = f"its lane was {first}, and {again}"
-        return self._without_course(request, RunStatus.PANICKED, StopReason.FAULT, note)
-
-    def _without_course(self, request: RunRequest, status: RunStatus, reason: StopReason, note: str) -> RunOutcome:
-        """Return the outcome of a run that left nothing but its end."""
-        reducers, series = self._measure.sampler().finish()
-        return RunOutcome(
-            run=request.run,
-            config=request.config,
-            run_key=request.run_key,
-            status=status,
-            stop_reason=reason,
-            ticks=0,
-            population=0,
-            build_ms=0.0,
-            wall_ms=0.0,
-            reducers=reducers,
-            series=series,
-            note=note,
-        )
+        return f"its lane was {first}, and {again}"
 
 
 def batch_rows_of(entry: ModelEntry, layout: ExecutionLayout, request: RunRequest) -> int:
@@ -489,7 +439,15 @@ def batch_rows_of(entry: ModelEntry, layout: ExecutionLayout, request: RunReques
     return min(layout.batch_rows, rows_together(entry, request.config.params, takes_interrupts=True))
 
 
-def _first_run(lane: _Lane) -> int:
+def _late_text(run_ids: Collection[int], seconds: float) -> str:
+    others = f" and {len(run_ids) - 1} more" if len(run_ids) > 1 else ""
+    return (
+        f"run {min(run_ids)}{others} did not come back within {seconds:.0f} s and may be lost: done again, "
+        f"and what comes first is taken"
+    )
+
+
+def _first_run(lane: WorkerLane) -> int:
     return min(lane.runs)
 
 

@@ -40,9 +40,11 @@ from henad_web.run.lane_messages import (
     Obeyed,
     OutcomesSent,
     RunsReturned,
+    WorkerOrder,
     WorkerReady,
 )
 from henad_web.run.lanes import LaneCommand, LaneNotice
+from henad_web.run.late_bundles import Patience
 from henad_web.run.worker_lanes import WorkerLanes, batch_rows_of
 
 if TYPE_CHECKING:
@@ -125,15 +127,21 @@ class RenewedExecutor:
                     raise ExecutorBrokenError
                 future = cast(Future[bytes], self._executor.submit(fn, *args))
             except Exception:  # whatever it raises: it does not take what another one may
-                if self._in_a_row >= RENEWALS:
+                if not self.renew():
                     raise
-                self._in_a_row += 1
-                _shut_down(self._executor)
-                self._executor = self._made()
             else:
                 self._under_way.add(future)
                 future.add_done_callback(self._end)
                 return future
+
+    def renew(self) -> bool:
+        """Shut the executor down and make another one; return False where `RENEWALS` in a row were of no use."""
+        if self._in_a_row >= RENEWALS:
+            return False
+        self._in_a_row += 1
+        _shut_down(self._executor)
+        self._executor = self._made()
+        return True
 
     def close(self) -> None:
         """Shut the executor down, and end processes of its own that are at something: nobody waits for that."""
@@ -252,6 +260,7 @@ def executor_lanes(
         stand_in=None,
         rows_of=rows_of,
         bundling=Bundling(seconds=SPAN_S, most=_most_runs(measure), ahead=1),
+        patience=Patience(SPAN_LIMIT * SPAN_S, measure.timeout_s),
     )
 
 
@@ -275,6 +284,7 @@ class _Submission:
         self._executor, self._setup = executor, pickle.dumps(setup, pickle.HIGHEST_PROTOCOL)
         self._is_portable, self._build = is_portable, build_text(is_portable=is_portable)
         self._numbers, self._rows_of = count(), rows_of
+        self._gone: object = None
 
     def submit(self, bundle: Bundle) -> tuple[Future[bytes], object]:
         """Submit the runs of `bundle`, and return what becomes of them and the executor that has them.
@@ -287,10 +297,23 @@ class _Submission:
         span = Span(setup=self._setup, requests=bundle.requests, rows=rows, limit_s=SPAN_LIMIT * SPAN_S)
         sent = pickle.dumps(span, pickle.HIGHEST_PROTOCOL)
         try:
+            if self._executor is self._gone:  # it would lose this one, too
+                raise ExecutorBrokenError
             future = self._executor.submit(run_span, self._build, self._is_portable, next(self._numbers), sent)
         except Exception as error:  # whatever it raises, it does not take this span and will take no other
             raise ExecutorBrokenError from error
         return cast(Future[bytes], future), _in_use(self._executor)
+
+    def renew(self) -> bool:
+        """Have the executor made anew, where that can be done."""
+        try:
+            return isinstance(self._executor, RenewedExecutor) and self._executor.renew()
+        except Exception as error:  # whatever a factory raises
+            raise ExecutorBrokenError from error
+
+    def note_gone(self, executor: object) -> None:
+        """Note that `executor` was found gone, which it tells nobody."""
+        self._gone = executor
 
 
 class _ExecutorLanes:
@@ -307,7 +330,7 @@ class _ExecutorLanes:
 
     def start(self, hear: Hear) -> _ExecutorLane:
         """Return another lane, which can take a span."""
-        self._lanes.append(_ExecutorLane(self._sent, hear))
+        self._lanes.append(_ExecutorLane(self._sent, hear, self._renew))
         return self._lanes[-1]
 
     def close(self, _patience_s: float) -> None:
@@ -315,6 +338,12 @@ class _ExecutorLanes:
         self._is_closing.set()
         for lane in self._lanes:
             lane.drop()
+
+    def _renew(self) -> None:
+        """Have the executor made anew, and all runs that it has given back: it takes them with it."""
+        if self._sent.renew():
+            for lane in list(self._lanes):
+                lane.give_back()
 
     def _watch(self) -> None:
         while not self._is_closing.wait(WATCH_S):
@@ -328,11 +357,12 @@ class _ExecutorLane:
     Args:
         sent: Submits its spans.
         hear: Takes its messages, on the executor's threads.
+        renew: Makes the executor anew.
     """
 
-    def __init__(self, sent: _Submission, hear: Hear) -> None:
+    def __init__(self, sent: _Submission, hear: Hear, renew: Callable[[], None]) -> None:
         self.gauge = Gauge(bytearray(GAUGE_BYTES))  # nothing is heard of a run before its span is back
-        self._sent, self._hear = sent, hear
+        self._sent, self._hear, self._renew = sent, hear, renew
         self._lock = threading.Lock()
         self._future: Future[bytes] | None = None
         self._executor: object = None
@@ -355,6 +385,10 @@ class _ExecutorLane:
                 self.drop()
             if order is not LaneCommand.PAUSE or self._future is None:
                 self._obey()
+        elif order is WorkerOrder.RENEW:
+            self._renew()
+        elif order is WorkerOrder.CLOSE:
+            self.drop()
 
     def kill(self) -> bool:
         """Return False: a worker is its executor's, and the lane on it keeps the limits of runs."""
@@ -367,6 +401,13 @@ class _ExecutorLane:
             with suppress(Exception):  # Parsl's cannot be cancelled
                 future.cancel()
 
+    def give_back(self) -> None:
+        """Give up the span, and give its runs back."""
+        if self._future is not None:
+            self.drop()
+            self._hear(RunsReturned(tuple(reversed(self._run_ids))))
+            self._obey()
+
     def look(self) -> None:
         """Take a span for lost whose executor is gone and has not told so since the last look."""
         with self._lock:
@@ -375,6 +416,7 @@ class _ExecutorLane:
             if is_lost:
                 self._future = None
         if is_lost:
+            self._sent.note_gone(self._executor)
             self._hear(BundleLost("the executor lost a process, or its scheduler, and has not said so"))
             self._obey()
 

@@ -27,8 +27,9 @@ from henad_web.run.bundles import Bundling
 from henad_web.run.control import After
 from henad_web.run.lane_messages import EndedRun
 from henad_web.run.lanes import LaneNotice, RunEnded
+from henad_web.run.lost_runs import LanesLostError
 from henad_web.run.requests import RunRequest
-from henad_web.run.worker_lanes import LanesLostError, LanesRefusedError, WorkerLanes
+from henad_web.run.worker_lanes import LanesRefusedError, WorkerLanes
 
 __all__ = ["ExecutorSetup", "KEEP_S", "Span", "SpanReply", "build_text", "run_span"]
 

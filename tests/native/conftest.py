@@ -1,4 +1,4 @@
-"""Fixtures of tests that write folders."""
+"""Fixtures of tests that write folders, and of those whose process is a worker of an executor."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from henad_native import executor_worker
 
 
 @pytest.fixture
@@ -22,3 +24,12 @@ def fast_path() -> Iterator[Path]:
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         yield Path(name)
+
+
+@pytest.fixture
+def no_lanes_left() -> Iterator[None]:
+    """End the lanes that wait in this process for another span of a sweep that is over."""
+    yield
+    for _, _, timer in list(executor_worker._idle):
+        timer.cancel()
+        timer.function()

@@ -52,13 +52,7 @@ class Held:
         future.set_result(fn(*args))
 
 
-@pytest.fixture(autouse=True)
-def no_lanes_left() -> Iterator[None]:
-    """End the lanes that wait in this process for another span of a sweep that is over."""
-    yield
-    for _, _, timer in list(executor_worker._idle):
-        timer.cancel()
-        timer.function()
+pytestmark = pytest.mark.usefixtures("no_lanes_left")
 
 
 def failing(error: BaseException) -> Held:
@@ -301,17 +295,25 @@ def test_a_lane_waits_for_another_span_of_its_sweep_and_not_for_ever(monkeypatch
     assert executor_worker._idle == []
 
 
-def test_a_span_whose_client_of_dask_is_closed_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_of_dask_that_is_closed_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_lanes, "WATCH_S", 0.01)
     executor = Held()
     executor._client = SimpleNamespace(status="running", ncores=lambda: {"a": 2, "b": 3})  # type: ignore[attr-defined]
     assert workers_of(executor) == 5
-    with held_run(executor):
+    with held_run(executor) as run:
         until(lambda: len(executor.calls) == 1)
         time.sleep(0.05)
-        assert len(executor.calls) == 1
+        assert run.progress().phase == "running"
         executor._client.status = "closed"  # type: ignore[attr-defined]
-        until(lambda: len(executor.calls) == 2)
+        assert failure_of(run).startswith("the executor takes no more work; what is written is kept")
+    assert len(executor.calls) == 1
+
+
+def failure_of(run: hw.SweepRun) -> str:
+    """Wait for the end of a sweep that fails, and return why."""
+    until(lambda: run.progress().phase == "failed")
+    (failed,) = [event for event in iter(run.try_recv, None) if isinstance(event, hw.Failed)]
+    return failed.message
 
 
 class Stuck(ProcessPoolExecutor):

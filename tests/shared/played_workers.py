@@ -24,6 +24,7 @@ from henad_web.run.lanes import (
     LaneReport,
     RunEnded,
 )
+from henad_web.run.late_bundles import Patience
 from henad_web.run.requests import RunRequest
 from henad_web.run.worker_lanes import WorkerLanes
 from tests.shared.hosts import ManualClock
@@ -68,6 +69,7 @@ class Stage:
         room: int | None = None,
         bundling: Bundling | None = None,
         has_stand_in: bool = True,
+        patience: Patience | None = None,
     ) -> None:
         entry = entry_of(Toy)
         spec = hw.SweepSpec(model="toy", run=hw.RunSettings(steps=4, replicates=runs, timeout_s=timeout_s))
@@ -87,6 +89,7 @@ class Stage:
             stand_in=self._in_caller if has_stand_in else None,
             rows_of=lambda request: rows,
             bundling=bundling,
+            patience=patience,
         )
 
     def _in_caller(self) -> InProcessLane:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from henad_web.explore.outcomes import RunStatus, StopReason
-from henad_web.run.bundles import LOSSES_A_LANE, Bundling, WorkersLostError
+from henad_web.run.bundles import Bundling
 from henad_web.run.lane_messages import EndedRun, EntryRefused, OutcomesSent, RunsReturned
 from henad_web.run.lanes import LaneCommand, LaneNotice, LaneReport, RunEnded, RunLost
+from henad_web.run.lost_runs import LOSSES_A_LANE, WorkersLostError
 from henad_web.run.worker_lanes import LanesRefusedError
 from tests.shared.hosts import ManualClock
 from tests.shared.played_workers import PlayedWorker, Stage, ended

@@ -29,7 +29,9 @@ from henad_web.run.lanes import (
     RunStarted,
     RunView,
 )
-from henad_web.run.worker_lanes import KILL_GRACE_S, LOOK_S, LanesLostError
+from henad_web.run.lost_runs import LanesLostError
+from henad_web.run.worker_lane import LOOK_S
+from henad_web.run.worker_lanes import KILL_GRACE_S
 from tests.shared.hosts import ManualClock
 from tests.shared.played_workers import PlayedWorker, Stage, ended
 

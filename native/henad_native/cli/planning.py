@@ -43,7 +43,10 @@ def plan_command(
     shard: ShardText = None,
     models: Models = None,
 ) -> None:
-    """Say what SPEC would run: configs, runs, memory, rows, warnings; with --runs each run with its seed and key."""
+    """Say what SPEC would run: configs, runs, memory, rows, warnings; with --runs each run with its seed and key.
+
+    Lanes are those of this machine. There is no --executor: a plan starts none to count its workers.
+    """
     if limit is not None and runs is None:
         raise BadOption("--limit", "it goes with --runs")
     known, given = load_models(models), given_options(concurrent, memory, shard, lanes=lanes)

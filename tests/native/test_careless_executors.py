@@ -1,0 +1,158 @@
+"""Executors that lose spans without a word, answer late, twice or in another order, or are gone: no byte is another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import henad_web as hw
+from henad_native import executor_lanes
+from henad_native.executor_lanes import RenewedExecutor
+from henad_web.run import late_bundles
+from tests.native.test_process_lanes import epidemic, files
+
+WORKERS = 2
+
+
+class Twice(Future[bytes]):
+    """A future that tells twice that it is done."""
+
+    def add_done_callback(self, fn: Callable[[Future[bytes]], object]) -> None:
+        for _ in range(2):
+            super().add_done_callback(fn)
+
+
+class Careless:
+    """An executor that does what it is given, and answers as `answer` says.
+
+    Args:
+        answer: Told the number of a call, its future and what came of it; sets the result, or does not.
+    """
+
+    def __init__(self, answer: Callable[[int, Future[bytes], bytes], None]) -> None:
+        self.calls, self.shutdowns = 0, 0
+        self._answer, self._pool = answer, ThreadPoolExecutor(WORKERS)
+
+    def submit(self, fn: Callable[..., bytes], /, *args: object) -> Future[bytes]:
+        number, self.calls = self.calls, self.calls + 1
+        future = Twice()
+        self._pool.submit(lambda: self._answer(number, future, fn(*args)))
+        return future
+
+    def shutdown(self, wait: bool = True) -> None:
+        self.shutdowns += 1
+        self._pool.shutdown(wait)
+
+
+pytestmark = pytest.mark.usefixtures("no_lanes_left")
+
+
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a first span for half a second, not for a minute."""
+    monkeypatch.setattr(executor_lanes, "SPAN_S", 0.1)
+    monkeypatch.setattr(late_bundles, "WAY_S", 0.3)
+    monkeypatch.setattr(late_bundles, "LATENESS", 1.2)
+
+
+@pytest.fixture(scope="module")
+def study() -> tuple[hw.ModelEntry, hw.SweepSpec, dict[str, bytes]]:
+    entry, spec = epidemic(replicates=12)
+    return entry, spec, files(entry, spec, lanes="in_caller")
+
+
+Study = tuple[hw.ModelEntry, hw.SweepSpec, dict[str, bytes]]
+
+
+def swept(study: Study, executor: Careless | RenewedExecutor) -> None:
+    entry, spec, expected = study
+    assert files(entry, spec, executor=executor, concurrency=WORKERS, batches=False) == expected
+
+
+@pytest.fixture
+def lent() -> Iterator[list[Careless]]:
+    made: list[Careless] = []
+    yield made
+    for executor in made:
+        executor.shutdown()
+
+
+def test_spans_that_never_end_are_done_again(study: Study, lent: list[Careless]) -> None:
+    lost: list[int] = []
+
+    def answer(number: int, future: Future[bytes], reply: bytes) -> None:
+        if number in (0, 3, 4):
+            lost.append(number)
+        else:
+            future.set_result(reply)
+
+    lent.append(Careless(answer))
+    swept(study, lent[0])
+    assert sorted(lost) == [0, 3, 4]
+
+
+def test_answers_that_come_late_and_in_another_order_change_nothing(study: Study, lent: list[Careless]) -> None:
+    held: list[tuple[Future[bytes], bytes]] = []
+    both_held = threading.Event()
+
+    def answer(number: int, future: Future[bytes], reply: bytes) -> None:
+        if number < WORKERS:
+            held.append((future, reply))
+            if len(held) == WORKERS:
+                both_held.set()
+            return
+        assert both_held.wait(60.0)
+        future.set_result(reply)
+        while held:  # one whose runs were done again, and one that is taken
+            of_before, its_reply = held.pop()
+            if not of_before.cancelled():
+                of_before.set_result(its_reply)
+
+    lent.append(Careless(answer))
+    swept(study, lent[0])
+    assert held == []
+
+
+def silent_from(first: int) -> Callable[[int, Future[bytes], bytes], None]:
+    def answer(number: int, future: Future[bytes], reply: bytes) -> None:
+        if number < first:
+            future.set_result(reply)
+
+    return answer
+
+
+def test_an_executor_whose_scheduler_is_gone_ends_the_sweep_and_can_be_gone_on_with(
+    study: Study, lent: list[Careless], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(late_bundles, "MOST_TRIES", 1)
+    entry, spec, expected = study
+    lent.append(Careless(silent_from(4)))
+    options = hw.SweepRunOptions(executor=lent[0], concurrency=WORKERS, batches=False)
+    with pytest.raises(
+        hw.HenadError, match=r"no run came back from the executor for 0\.0 hours, though runs .* 1 time"
+    ):
+        hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path / "out"), options=options)
+    kept = len((tmp_path / "out" / "runs.csv").read_text().splitlines())
+    assert kept > 1
+    lent.append(Careless(silent_from(10**6)))
+    hw.resume_sweep(
+        entry, tmp_path / "out", options=hw.SweepRunOptions(executor=lent[1], concurrency=WORKERS, batches=False)
+    )
+    assert hw.masked({name: (tmp_path / "out" / name).read_bytes() for name in expected}) == expected
+
+
+def test_an_executor_whose_scheduler_is_gone_is_made_anew_by_its_factory(
+    study: Study, lent: list[Careless], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_bundles, "RENEWED_FROM", 2)
+
+    def make() -> Careless:
+        lent.append(Careless(silent_from(10**6 if lent else 3)))
+        return lent[-1]
+
+    swept(study, RenewedExecutor(make))
+    assert [executor.shutdowns for executor in lent] == [1, 0]
