@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import henad_web as hw
 from henad_native import executor_lanes
 from henad_native.executor_lanes import RenewedExecutor
 from henad_web.run import late_bundles
+from henad_web.run.late_bundles import Patience
 from tests.native.test_process_lanes import epidemic, files
 
 WORKERS = 2
@@ -117,42 +119,49 @@ def test_answers_that_come_late_and_in_another_order_change_nothing(study: Study
     assert held == []
 
 
-def silent_from(first: int) -> Callable[[int, Future[bytes], bytes], None]:
-    def answer(number: int, future: Future[bytes], reply: bytes) -> None:
-        if number < first:
-            future.set_result(reply)
+class Vanishing(Careless):
+    """An executor that answers nothing from call number `first` on, and is waited for shortly from then on alone."""
 
-    return answer
+    def __init__(self, first: int | None) -> None:
+        super().__init__(self._until_first)
+        self.first, self.is_silent = first, False
+
+    def _until_first(self, number: int, future: Future[bytes], reply: bytes) -> None:
+        if self.first is None or number < self.first:
+            future.set_result(reply)
+        else:
+            self.is_silent = True
+
+
+@pytest.fixture
+def vanishing(lent: list[Careless], monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], Vanishing]:
+    """Return what makes executors of which the last one is waited for as said."""
+
+    def bound_s(patience: Patience, run_ids: Collection[int]) -> float:
+        return 0.3 if isinstance(lent[-1], Vanishing) and lent[-1].is_silent else 1e6
+
+    def make(first: int | None) -> Vanishing:
+        lent.append(made := Vanishing(first))
+        return made
+
+    monkeypatch.setattr(Patience, "bound_s", bound_s)
+    return make
 
 
 def test_an_executor_whose_scheduler_is_gone_ends_the_sweep_and_can_be_gone_on_with(
-    study: Study, lent: list[Careless], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    study: Study, vanishing: Callable[[int | None], Vanishing], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(late_bundles, "MOST_TRIES", 1)
     entry, spec, expected = study
-    lent.append(Careless(silent_from(4)))
-    options = hw.SweepRunOptions(executor=lent[0], concurrency=WORKERS, batches=False)
-    with pytest.raises(
-        hw.HenadError, match=r"no run came back from the executor for 0\.0 hours, though runs .* 1 time"
-    ):
+    options = hw.SweepRunOptions(executor=vanishing(4), concurrency=WORKERS, batches=False)
+    with pytest.raises(hw.HenadError, match=r"no run came back from the executor for .* were handed out again 8 times"):
         hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path / "out"), options=options)
-    kept = len((tmp_path / "out" / "runs.csv").read_text().splitlines())
-    assert kept > 1
-    lent.append(Careless(silent_from(10**6)))
-    hw.resume_sweep(
-        entry, tmp_path / "out", options=hw.SweepRunOptions(executor=lent[1], concurrency=WORKERS, batches=False)
-    )
+    assert len((tmp_path / "out" / "runs.csv").read_text().splitlines()) > 1
+    hw.resume_sweep(entry, tmp_path / "out", options=dataclasses.replace(options, executor=vanishing(None)))
     assert hw.masked({name: (tmp_path / "out" / name).read_bytes() for name in expected}) == expected
 
 
 def test_an_executor_whose_scheduler_is_gone_is_made_anew_by_its_factory(
-    study: Study, lent: list[Careless], monkeypatch: pytest.MonkeyPatch
+    study: Study, vanishing: Callable[[int | None], Vanishing], lent: list[Careless]
 ) -> None:
-    monkeypatch.setattr(late_bundles, "RENEWED_FROM", 2)
-
-    def make() -> Careless:
-        lent.append(Careless(silent_from(10**6 if lent else 3)))
-        return lent[-1]
-
-    swept(study, RenewedExecutor(make))
+    swept(study, RenewedExecutor(lambda: vanishing(None if lent else 3)))
     assert [executor.shutdowns for executor in lent] == [1, 0]
