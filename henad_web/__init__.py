@@ -43,6 +43,17 @@ from henad_web.errors import (
 from henad_web.explore.outcomes import PlannedRun, RunOutcome, RunStatus, StopReason
 from henad_web.explore.plan import Plan
 from henad_web.explore.plan_table import freeze, plan_columns, plan_table
+from henad_web.explore.search_spec import (
+    Aggregate,
+    AxisSpec,
+    GeneticSettings,
+    Goal,
+    HillClimbSettings,
+    ObjectiveSpec,
+    PseSettings,
+    SearchAlgorithm,
+    SearchSpec,
+)
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec import (
     ActionSpec,
@@ -99,10 +110,12 @@ __all__ = [
     "Action",
     "ActionSpec",
     "ActiveRun",
+    "Aggregate",
     "AllLevels",
     "Apply",
     "ArchiveError",
     "ArchiveLimits",
+    "AxisSpec",
     "Backend",
     "Batch",
     "BatchOffer",
@@ -114,8 +127,11 @@ __all__ = [
     "Failed",
     "Finished",
     "Format",
+    "GeneticSettings",
+    "Goal",
     "GridModel",
     "HenadError",
+    "HillClimbSettings",
     "HoldsResultsError",
     "ImportOptions",
     "LoadedSpec",
@@ -136,6 +152,7 @@ __all__ = [
     "ModelState",
     "NeedsExtraError",
     "NeedsNativeError",
+    "ObjectiveSpec",
     "OnFull",
     "OutputError",
     "OutputFullError",
@@ -148,6 +165,7 @@ __all__ = [
     "Planned",
     "PlannedRun",
     "ProbeError",
+    "PseSettings",
     "RangeLevels",
     "ReducerSpec",
     "RefusedBuild",
@@ -161,7 +179,9 @@ __all__ = [
     "RunSettings",
     "RunStatus",
     "RunView",
+    "SearchAlgorithm",
     "SearchBatchTold",
+    "SearchSpec",
     "SeedScheme",
     "SeedSettings",
     "Shard",

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from henad_web.channel import Failed, Finished, SweepEvent, SweepPhase
+from henad_web.errors import UsageError
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
@@ -134,6 +135,7 @@ class SweepRun:
             ['manifest.json', 'runs.csv', 'series.csv', 'summary.csv']
         """
         target = current() if target is None else target
+        _check_runs(spec_of(spec))
         return cls._run(new_setup(entry, spec, checked_output(output), options, target), target)
 
     @classmethod
@@ -388,6 +390,7 @@ def new_setup(
     _, options = given_spec(spec, options)
     check_served(target, entry, options)
     plan = _planned(entry, spec)
+    _check_options(plan, options)
     store, kept = opened_output(target, output, options), _reused(plan, options, target)
     return SweepSetup.of(entry, plan, store, options, surroundings_of(target, options), kept=kept)
 
@@ -415,6 +418,33 @@ def resumed_setup(
     store = open_results(options)
     found = resumption_of(entry, store, options, spec)
     return SweepSetup.of(entry, found.plan, store, found.options, surroundings_of(target, options), kept=found.kept)
+
+
+def _check_runs(spec: SweepSpec) -> None:
+    """Refuse a search, whose results have no files to be in.
+
+    Raises:
+        UsageError: The spec is a search.
+    """
+    if spec.search is not None:
+        raise UsageError(
+            "the spec is a search, which can be planned and cannot be run as a sweep; "
+            "henad_web.search asks and tells it in a program of your own (docs/search.md)"
+        )
+
+
+def _check_options(plan: Plan, options: SweepRunOptions) -> None:
+    """Refuse what a search cannot have.
+
+    Raises:
+        UsageError: `options` ask a search for a shard, or for rows of other results.
+    """
+    if plan.search_space is None:
+        return
+    if options.shard is not None and options.shard.count > 1:
+        raise UsageError(f"a search has no shards, came {options.shard}: each batch depends on all of the one before")
+    if options.reuse is not None:
+        raise UsageError("a search reuses no rows of other results: it does not know yet what it will run")
 
 
 def _planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:

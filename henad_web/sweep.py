@@ -41,7 +41,9 @@ from henad_web.run.lanes import (
 from henad_web.run.options import OnFull
 from henad_web.run.outline import SweepOutline, make_outline, make_probe
 from henad_web.run.requests import ReorderBuffer, RunRequest
+from henad_web.run.search_source import SearchSource
 from henad_web.run.source import PlanSource, RunSource
+from henad_web.search.plan import SearchPlan
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
@@ -120,7 +122,10 @@ class SweepSetup:
         """
         store.check_own_files(own_file_names(table.id for table in plan.tables))
         flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
-        source = PlanSource(plan, options.shard or WHOLE, flags)
+        if plan.search_space is None:
+            source: RunSource = PlanSource(plan, options.shard or WHOLE, flags)
+        else:
+            source = SearchSource(SearchPlan.over(plan))
         return cls(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept, source=source)
 
     def probe(self) -> Probe:

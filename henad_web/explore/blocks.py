@@ -6,7 +6,7 @@ model. How a design orders its configs is `designs`' business.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -26,13 +26,13 @@ from henad_web.explore.sampled_designs import (
     SobolDesign,
     is_installed,
 )
-from henad_web.explore.spec import BlockSpec, DesignKind
+from henad_web.explore.spec import BlockSpec, DesignKind, FactorSpec
 from henad_web.explore.warnings import RoundedValue
 from henad_web.explore.where import Expression, WhereError, parse_where
 from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
 
-__all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "check_values", "resolve_block"]
+__all__ = ["MAX_CONFIGS", "ResolvedBlock", "check_shape", "check_values", "resolve_block", "resolve_factors"]
 
 MAX_CONFIGS = 2**24
 """Most configs of a plan, over all blocks."""
@@ -197,7 +197,8 @@ def resolve_block(
     if block.design is DesignKind.TABLE:
         resolved = _resolve_table(block, targets, table, problems)
     else:
-        varied, domains = _resolve_factors(block, targets, table, problems)
+        place, is_sampled = (*table, "factors"), block.design in _SAMPLED
+        varied, domains = resolve_factors(block.factors, targets, place, problems, sampled=is_sampled)
         if len(problems.problems) > before:
             return None
         if block.design in _SAMPLED:
@@ -281,24 +282,33 @@ def _resolve_table(block: BlockSpec, targets: Targets, table: TablePath, problem
     return ResolvedBlock(block.design, varied, design, rounded=rounded)
 
 
-def _resolve_factors(
-    block: BlockSpec, targets: Targets, table: TablePath, problems: ProblemList
+def resolve_factors(
+    factors: Sequence[FactorSpec], targets: Targets, table: TablePath, problems: ProblemList, *, sampled: bool
 ) -> tuple[tuple[Target, ...], list[Domain]]:
+    """Return what `factors`, the list at `table`, vary and what each of them takes; the rest is recorded as problems.
+
+    Args:
+        factors: The factors.
+        targets: Everything they may name.
+        table: Place of the list.
+        problems: Where problems go.
+        sampled: Whether a range without a step means its whole domain.
+    """
     varied: dict[Target, int] = {}
     domains: list[Domain] = []
-    for position, factor in enumerate(block.factors):
-        place = (*table, "factors", position)
+    for position, factor in enumerate(factors):
+        place = (*table, position)
         target = targets.find(factor, place, problems)
         if target is None:
             continue
         if target in varied:
             key = "action" if target.param is None else "param"
-            wrong = f"{target.words} is varied twice in one block"
+            wrong = f"{target.words} is varied twice in one {table[0]}"
             hint = f"factor #{varied[target] + 1} varies it already; remove one of them"
             problems.add(place, key, wrong, hint=hint)
             continue
         varied[target] = position
-        domain = resolve_domain(target, factor, place, problems, sampled=block.design in _SAMPLED)
+        domain = resolve_domain(target, factor, place, problems, sampled=sampled)
         if domain is not None:
             domains.append(domain)
     return tuple(varied), domains

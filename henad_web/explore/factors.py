@@ -58,6 +58,10 @@ class Target:
         """Name of its column in files."""
         return f"{ACTION}{self.name}" if self.param is None else self.name
 
+    def is_tick_of(self, slot: int) -> bool:
+        """Return whether it is the tick of the action entry at `slot`."""
+        return self.param is None and self.slot == slot
+
     @property
     def is_whole(self) -> bool:
         """Whether its values are whole numbers."""

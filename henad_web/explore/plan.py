@@ -21,6 +21,7 @@ from henad_web.explore.factors import Target, Targets
 from henad_web.explore.hashes import hash_plan
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan_remarks import PlannedFactor, planned_factors, repeated_configs, repeated_levels
+from henad_web.explore.search_checks import ResolvedSpace, check_search, resolve_space
 from henad_web.explore.seeds import derived_design_seed, seed_of
 from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec, spec_of
 from henad_web.explore.warnings import ActionAfterEnd, NoTime, PlanWarning, SparseSamples, rounded_values
@@ -129,6 +130,8 @@ class Plan:
         blocks: Its blocks in order; one of an empty factorial when the spec has none.
         configs: Its configs, a sequence that computes them when asked for.
         resolved: Its blocks as designs over the slots of a config, in order.
+        search_space: What a search varies; None for a sweep. The plan of a search has one config, of the values that
+            are fixed: the search chooses its own.
     """
 
     spec: SweepSpec
@@ -136,6 +139,7 @@ class Plan:
     blocks: tuple[PlannedBlock, ...]
     configs: ConfigSequence
     resolved: tuple[ResolvedBlock, ...]
+    search_space: ResolvedSpace | None = None
 
     @classmethod
     def of(cls, spec: SweepSpec | LoadedSpec, schema: ModelSchema, *, allow_name_clashes: bool = False) -> Plan:
@@ -168,12 +172,16 @@ class Plan:
         if not allow_name_clashes:
             checks.check_names(schema, targets, problems)
         resolved = _resolve_blocks(spec, targets, problems)
+        space = _resolve_space(spec, targets, schema, problems)
         if problems.problems:
             raise PlanError(problems.problems)
         resolved = _filtered(resolved, _base_values(spec, targets, base), problems)
         _check_counts(spec, resolved)
         configs = ConfigSequence(resolved, base, [action.tick for action in spec.actions])
-        return cls(spec=spec, schema=schema, blocks=_numbered(resolved), configs=configs, resolved=tuple(resolved))
+        blocks = _numbered(resolved)
+        return cls(
+            spec=spec, schema=schema, blocks=blocks, configs=configs, resolved=tuple(resolved), search_space=space
+        )
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -287,6 +295,8 @@ class Plan:
         return tuple(warning for warning in found if warning is not None)
 
     def _action_warning(self, slot: int) -> ActionAfterEnd | None:
+        if self.search_space is not None and any(each.is_tick_of(slot) for each in self.search_space.targets):
+            return None  # no run has the tick that the spec gives it
         action, last, latest, count = self.spec.actions[slot], self.total_ticks, 0, 0
         for block in self.resolved:
             configs, tick = _late_ticks(block, slot, action.tick, last)
@@ -296,7 +306,7 @@ class Plan:
 
 def _late_ticks(block: ResolvedBlock, slot: int, base_tick: int, last_tick: int) -> tuple[int, int]:
     for position, target in enumerate(block.targets):
-        if target.param is None and target.slot == slot:
+        if target.is_tick_of(slot):
             return block.design.late_ticks(position, last_tick)
     return (block.design.config_count, base_tick) if base_tick > last_tick else (0, 0)
 
@@ -326,6 +336,15 @@ def _resolve_blocks(spec: SweepSpec, targets: Targets, problems: ProblemList) ->
             checks.check_varied_and_fixed(position, block, found.targets, spec, problems)
             resolved.append(found)
     return resolved
+
+
+def _resolve_space(
+    spec: SweepSpec, targets: Targets, schema: ModelSchema, problems: ProblemList
+) -> ResolvedSpace | None:
+    if spec.search is None:
+        return None
+    check_search(spec, spec.search, schema.stat_labels, problems)
+    return resolve_space(spec.search, frozenset(name for name, _ in spec.fixed), targets, problems)
 
 
 def _base_values(spec: SweepSpec, targets: Targets, base: Sequence[ParamValue]) -> dict[Target, ParamValue]:

@@ -26,7 +26,7 @@ from henad_web.randomness import mix_seed
 if TYPE_CHECKING:
     from henad_web.explore.blocks import ResolvedBlock
 
-__all__ = ["PlannedFactor", "planned_factors", "repeated_configs", "repeated_levels"]
+__all__ = ["PlannedFactor", "factors_in_words", "planned_factors", "repeated_configs", "repeated_levels"]
 
 _FEW = 5
 """Levels that are shown one by one."""
@@ -56,9 +56,12 @@ class PlannedFactor:
 
 def planned_factors(block: ResolvedBlock) -> tuple[PlannedFactor, ...]:
     """Return what varies in `block`; nothing for a table, whose text says it."""
-    if block.kind is DesignKind.TABLE:
-        return ()
-    pairs = zip(block.targets, block.design.domains, strict=True)
+    return () if block.kind is DesignKind.TABLE else factors_in_words(block.targets, block.design.domains)
+
+
+def factors_in_words(targets: Sequence[Target], domains: Sequence[Domain]) -> tuple[PlannedFactor, ...]:
+    """Return what varies where each of `targets` takes its one of `domains`."""
+    pairs = zip(targets, domains, strict=True)
     return tuple(PlannedFactor(target.column, _levels_text(target, domain)) for target, domain in pairs)
 
 

@@ -56,6 +56,7 @@ def freeze(spec: SweepSpec | LoadedSpec, schema: ModelSchema) -> SweepSpec:
         seeds=spec.seeds,
         actions=spec.actions,
         blocks=blocks,
+        search=spec.search,
     )
 
 

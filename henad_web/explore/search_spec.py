@@ -13,6 +13,8 @@ from msgspec import structs
 from henad_web.explore.spec_table import FactorSpec, SpecTable
 
 __all__ = [
+    "MOST_AT_ONCE",
+    "MOST_MEMBERS",
     "SETTINGS",
     "Aggregate",
     "AxisSpec",
@@ -25,6 +27,13 @@ __all__ = [
     "SearchSettings",
     "SearchSpec",
 ]
+
+
+MOST_AT_ONCE = 2**24
+"""Most candidates of a batch, and most runs of one."""
+
+MOST_MEMBERS = 2**16
+"""Most members of a population, and of a tournament."""
 
 
 class SearchAlgorithm(StrEnum):

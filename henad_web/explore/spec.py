@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError
+from henad_web.explore.search_spec import SearchSpec
 from henad_web.explore.spec_table import (
     AllLevels,
     FactorSpec,
@@ -40,6 +41,7 @@ __all__ = [
     "ReducerSpec",
     "RunOrder",
     "RunSettings",
+    "SearchSpec",
     "SeedScheme",
     "SeedSettings",
     "SpecValue",
@@ -274,6 +276,7 @@ class SweepSpec(SpecTable, frozen=True, kw_only=True):
         seeds: Root and scheme.
         actions: Scheduled interventions.
         blocks: Designs, in order; none means one config.
+        search: What makes it a search, whose configs are chosen as it runs; not beside blocks.
     """
 
     model: str
@@ -283,6 +286,7 @@ class SweepSpec(SpecTable, frozen=True, kw_only=True):
     seeds: SeedSettings = SeedSettings()
     actions: tuple[ActionSpec, ...] = ()
     blocks: tuple[BlockSpec, ...] = ()
+    search: SearchSpec | None = None
 
     def __post_init__(self) -> None:
         """Make values plain, a mapping at `fixed` its pairs, and one block or action a tuple of it.

@@ -21,6 +21,7 @@ from henad_web.errors import Place, Problem, SpecError
 from henad_web.explore.blocks import DEFAULT_NUM_LEVELS
 from henad_web.explore.conditions import condition_text
 from henad_web.explore.reducers import parse_kind
+from henad_web.explore.search_spec import SETTINGS, SearchSpec
 from henad_web.explore.spec import (
     BlockSpec,
     DesignKind,
@@ -34,6 +35,7 @@ from henad_web.explore.spec import (
     ValueLevels,
     spec_of,
 )
+from henad_web.explore.spec_table import SpecTable
 from henad_web.explore.spec_text import normalized
 from henad_web.model.decimals import EXACT_LIMIT, LARGEST_TOML_INTEGER, parse_long_number
 from henad_web.model.fnv import Fnv1a64
@@ -159,6 +161,8 @@ def spec_document(
         ]
     if spec.blocks:
         document["block"] = [_block(block, largest_seed, value) for block in spec.blocks]
+    if spec.search is not None:
+        document["search"] = _search(spec.search, value)
     if execution is not None and execution != ExecutionSettings():
         document["execution"] = _without_none(
             concurrent=execution.concurrent, memory=execution.memory, gpu_memory=execution.gpu_memory
@@ -227,6 +231,35 @@ def _block(block: BlockSpec, largest_seed: int, value: Callable[[object], object
     if block.factors:
         document["factors"] = [_factor(factor, value) for factor in block.factors]
     return document
+
+
+def _search(search: SearchSpec, value: Callable[[object], object]) -> Document:
+    document: Document = {
+        "algorithm": str(search.algorithm),
+        "max_evaluations": search.max_evaluations,
+        "batch_size": search.batch_size,
+        "space": [_factor(factor, value) for factor in search.space],
+    }
+    if search.objective is not None:
+        document["objective"] = _in_words(search.objective)
+    for algorithm in SETTINGS:
+        # Settings of another algorithm are wrong, and are not to vanish.
+        own = search.settings if algorithm is search.algorithm else getattr(search, algorithm.value)
+        if own is not None:
+            document[algorithm.value] = _in_words(own)
+    return document
+
+
+def _in_words(settings: SpecTable) -> Document:
+    """Return settings in full, words as texts; what is None is left out."""
+    found: Document = {}
+    for name in settings.__struct_fields__:
+        value = getattr(settings, name)
+        if isinstance(value, SpecTable):
+            found[name] = _in_words(value)
+        elif value is not None:
+            found[name] = str(value) if isinstance(value, str) else value
+    return found
 
 
 def _factor(factor: FactorSpec, value: Callable[[object], object]) -> Document:

@@ -1,16 +1,12 @@
-"""The tables of a spec file as types and as a schema: which keys each has, of which kind, what leaving one out means.
+"""The tables of a spec file as types: which keys each has, of which kind, what leaving one out means.
 
-Owns the form alone. `spec_parse` takes its keys from here; no file is ever decoded into these types, since a decoder
-stops at the first mistake. Owns too the JSON Schema with which editors complete and check a file, in TOML and in JSON,
-and the rules in it that no type says: which keys exclude or need each other. What depends on a model is not in it.
+Owns the form alone. `spec_parse` takes its keys from here, `spec_schema` makes the JSON Schema of them; no file is ever
+decoded into these types, since a decoder stops at the first mistake. What depends on a model is not in it.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -18,6 +14,15 @@ from msgspec import UNSET, Meta, UnsetType
 from henad_web.explore.blocks import MOST_NUM_LEVELS
 from henad_web.explore.conditions import Comparison
 from henad_web.explore.reducers import Kind
+from henad_web.explore.search_spec import (
+    MOST_AT_ONCE,
+    MOST_MEMBERS,
+    Aggregate,
+    GeneticSettings,
+    Goal,
+    HillClimbSettings,
+    SearchAlgorithm,
+)
 from henad_web.explore.spec import (
     DesignKind,
     MeasureSettings,
@@ -30,20 +35,24 @@ from henad_web.explore.spec import (
 
 __all__ = [
     "ActionForm",
+    "AxisForm",
     "BlockForm",
     "ExecutionForm",
     "FactorForm",
+    "GeneticForm",
+    "HillClimbForm",
     "MeasureForm",
+    "ObjectiveForm",
+    "PseForm",
     "RangeForm",
     "ReducerForm",
     "RunForm",
     "SCHEMA_KEY",
+    "SearchForm",
     "SeedsForm",
     "SpecForm",
     "StopForm",
     "keys_of",
-    "spec_schema",
-    "spec_schema_text",
 ]
 
 SCHEMA_KEY = "$schema"
@@ -73,7 +82,11 @@ ConditionText: TypeAlias = Annotated[
     Meta(pattern=rf"[^<>=!\s]\s*{_COMPARATOR}\s*[^<>=!\s]", extra_json_schema={"examples": _CONDITIONS}),
 ]
 
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Scale: TypeAlias = Annotated[float, Meta(gt=0)]
+
 _RUN, _MEASURE, _SEEDS = RunSettings(), MeasureSettings(), SeedSettings()
+_CLIMB, _GENETIC = HillClimbSettings(), GeneticSettings()
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -234,6 +247,114 @@ class BlockForm(_Form, frozen=True):
     factors: list[FactorForm] = []
 
 
+class ObjectiveForm(_Form, frozen=True):
+    """What a search is for.
+
+    Attributes:
+        column: A column of reducers, such as "Infected:max".
+        goal: Whether large values are better, or small ones.
+        aggregate: How the replicates of a candidate become one number.
+    """
+
+    column: str
+    goal: Goal
+    aggregate: Aggregate = Aggregate.MEDIAN
+
+
+class HillClimbForm(_Form, frozen=True):
+    """Settings of a hill climb with restarts.
+
+    Attributes:
+        mutation_scale: How far a neighbour is, as a share of a factor's range.
+        patience: Batches without a better neighbour after which it starts anew.
+        reevaluate: Whether each batch runs the best so far again, with new seeds.
+    """
+
+    mutation_scale: Scale = _CLIMB.mutation_scale
+    patience: Count = _CLIMB.patience
+    reevaluate: bool = _CLIMB.reevaluate
+
+
+class GeneticForm(_Form, frozen=True):
+    """Settings of a genetic algorithm.
+
+    Attributes:
+        population: Candidates of a generation.
+        elite_count: How many of the best go on into the next one, fewer than the population.
+        tournament_size: Members of which the best becomes a parent.
+        crossover_rate: Share of children with two parents.
+        mutation_rate: Chance of each factor of a child to change.
+        mutation_scale: How far it changes, as a share of its range.
+        reevaluate_fraction: Share of the population that runs again each generation, the best first.
+    """
+
+    population: Annotated[int, Meta(ge=1, le=MOST_MEMBERS)] = _GENETIC.population
+    elite_count: Whole = _GENETIC.elite_count
+    tournament_size: Annotated[int, Meta(ge=1, le=MOST_MEMBERS)] = _GENETIC.tournament_size
+    crossover_rate: Share = _GENETIC.crossover_rate
+    mutation_rate: Share = _GENETIC.mutation_rate
+    mutation_scale: Scale = _GENETIC.mutation_scale
+    reevaluate_fraction: Share = _GENETIC.reevaluate_fraction
+
+
+class AxisForm(_Form, frozen=True):
+    """One axis of the patterns that a pse search tells apart.
+
+    Attributes:
+        column: A column of reducers, such as "Infected:max".
+        cells: Parts of the axis.
+        min: Where it begins; without min and max the range comes from the first samples.
+        max: Where it ends.
+    """
+
+    column: str
+    cells: Count
+    min: float | UnsetType = UNSET
+    max: float | UnsetType = UNSET
+
+
+class PseForm(_Form, frozen=True):
+    """Settings of a pattern space exploration.
+
+    Attributes:
+        x_axis: The first of the two outputs whose combinations it looks for.
+        y_axis: The second.
+        initial_samples: Random candidates at the start.
+        mutation_scale: How far a candidate is from its parent, as a share of a factor's range.
+        aggregate: How the replicates of a candidate become one number.
+    """
+
+    x_axis: AxisForm
+    y_axis: AxisForm
+    initial_samples: Whole = 64
+    mutation_scale: Scale = 0.1
+    aggregate: Aggregate = Aggregate.MEDIAN
+
+
+class SearchForm(_Form, frozen=True):
+    """What makes a study a search: its configs are chosen as it runs.
+
+    Attributes:
+        algorithm: How candidates are chosen.
+        max_evaluations: Candidates in all, those that are evaluated again included.
+        batch_size: Candidates chosen at once.
+        space: What may vary; a range without a step is searched whole.
+        objective: What the search is for; not of a pse search.
+        hill_climb: Settings of a hill climb.
+        genetic: Settings of a genetic algorithm.
+        pse: Settings of a pattern space exploration.
+    """
+
+    algorithm: SearchAlgorithm
+    max_evaluations: Count
+    batch_size: Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)]
+    space: Annotated[list[FactorForm], Meta(min_length=1)]
+    objective: ObjectiveForm | UnsetType = UNSET
+    hill_climb: HillClimbForm | UnsetType = UNSET
+    genetic: GeneticForm | UnsetType = UNSET
+    pse: PseForm | UnsetType = UNSET
+
+
 class ExecutionForm(_Form, frozen=True):
     """Speed only: enters no hash and no result.
 
@@ -259,6 +380,7 @@ class SpecForm(_Form, frozen=True):
         seeds: Where the seeds of runs come from.
         action: Scheduled interventions.
         block: What varies; without a block there is a single config.
+        search: What makes it a search; not beside blocks.
         execution: Settings of speed.
     """
 
@@ -269,109 +391,10 @@ class SpecForm(_Form, frozen=True):
     seeds: SeedsForm = SeedsForm()
     action: list[ActionForm] = []
     block: list[BlockForm] = []
+    search: SearchForm | UnsetType = UNSET
     execution: ExecutionForm = ExecutionForm()
 
 
 def keys_of(form: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the keys of the table that `form` describes, in order."""
     return form.__struct_encode_fields__
-
-
-Schema: TypeAlias = dict[str, Any]
-
-_DIALECT = "http://json-schema.org/draft-07/schema#"
-"""The newest dialect that editors of TOML and of JSON both know in full."""
-_TITLE = "henad-web spec"
-_SUFFIX = "Form"
-_UNSAMPLED = (DesignKind.FACTORIAL, DesignKind.ZIP, DesignKind.TABLE)
-_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
-
-
-def spec_schema() -> Schema:
-    """Return the schema, in JSON builtins."""
-    _, components = msgspec.json.schema_components([SpecForm], ref_template="#/definitions/{name}")
-    definitions = {_name(name): _definition(name, schema) for name, schema in components.items()}
-    _add_rules(definitions)
-    root = definitions.pop(_name(SpecForm.__name__))
-    root["properties"] = {SCHEMA_KEY: {"type": "string", "description": "Where this schema is."}, **root["properties"]}
-    return {SCHEMA_KEY: _DIALECT, **root, "title": _TITLE, "definitions": dict(sorted(definitions.items()))}
-
-
-def spec_schema_text() -> str:
-    """Return the schema as the text of its published file."""
-    return json.dumps(spec_schema(), indent=2) + "\n"
-
-
-def _name(name: str) -> str:
-    return name.removesuffix(_SUFFIX)
-
-
-def _definition(name: str, schema: Schema) -> Schema:
-    summary, attributes = _documentation(schema)
-    found = cast(Schema, _simplified(schema))
-    found["title"], found["description"] = _name(name), summary
-    if not found.get("required", True):
-        del found["required"]
-    for key, described in found.get("properties", {}).items():
-        if "$ref" in described:
-            # What stands beside a reference does not count in this dialect.
-            reference = {"$ref": described.pop("$ref")}
-            found["properties"][key] = described = {"allOf": [reference], **described}
-        described["description"] = attributes[key]
-    return found
-
-
-def _documentation(schema: Schema) -> tuple[str, dict[str, str]]:
-    text, _, listed = str(schema.get("description", "")).partition("\n\n")
-    _, _, listed = f"\n{listed}".partition("\nAttributes:\n")
-    attributes = {match[1]: " ".join(match[2].split()) for match in _ATTRIBUTE.finditer(listed)}
-    return " ".join(text.split()), attributes
-
-
-def _simplified(value: object) -> object:
-    if isinstance(value, list):
-        return [_simplified(entry) for entry in value]
-    if not isinstance(value, Mapping):
-        return value.replace(f"{_SUFFIX}", "") if isinstance(value, str) and value.startswith("#/") else value
-    found: Schema = {key: _simplified(entry) for key, entry in value.items()}
-    choices = found.get("anyOf", [])
-    if choices and all(set(choice) == {"type"} for choice in choices):
-        kinds = [choice["type"] for choice in choices]
-        found["type"] = [kind for kind in kinds if kind != "integer" or "number" not in kinds]
-        del found["anyOf"]
-    return found
-
-
-def _add_rules(definitions: dict[str, Schema]) -> None:
-    definitions["Seeds"]["not"] = {"required": ["scheme", "list"]}
-    definitions["Measure"]["dependencies"] = {"tables_every": ["tables"]}
-    definitions["Factor"]["allOf"] = [_exactly_one("param", "action"), _exactly_one("values", "range", "levels")]
-    sampled = [kind.value for kind in DesignKind if kind not in _UNSAMPLED]
-    definitions["Block"]["allOf"] = [
-        {
-            "if": _design_in(sampled),
-            "then": {"required": ["samples", "factors"], "properties": {"factors": {"minItems": 1}}},
-            "else": {"allOf": [_without("samples"), _without("design_seed")]},
-        },
-        {"if": _design_in([DesignKind.SALTELLI.value]), "else": _without("second_order")},
-        {"if": _design_in([DesignKind.MORRIS.value]), "else": _without("num_levels")},
-        {"if": _design_in([DesignKind.SALTELLI.value, DesignKind.MORRIS.value]), "then": _without("where")},
-        {
-            "if": _design_in([DesignKind.TABLE.value]),
-            "then": {"allOf": [_exactly_one("file", "table_text"), {"properties": {"factors": {"maxItems": 0}}}]},
-            "else": {"allOf": [_without("file"), _without("table_text")]},
-        },
-    ]
-
-
-def _exactly_one(*keys: str) -> Schema:
-    return {"oneOf": [{"required": [key]} for key in keys]}
-
-
-def _design_in(words: list[str]) -> Schema:
-    # A key that is left out satisfies `properties`, and the design left out is none of these.
-    return {"required": ["design"], "properties": {"design": {"enum": words}}}
-
-
-def _without(key: str) -> Schema:
-    return {"not": {"required": [key]}}

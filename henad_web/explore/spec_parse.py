@@ -6,7 +6,6 @@ document is found in one pass. Reads no file: the text of a design table comes t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -19,17 +18,14 @@ from henad_web.explore.checks import check_timeout
 from henad_web.explore.conditions import read_condition
 from henad_web.explore.factors import TablePath
 from henad_web.explore.reducers import KIND_FORMS, Kind, parse_kind
+from henad_web.explore.search_parse import read_factor, read_search
 from henad_web.explore.spec import (
     SCHEME_BESIDE_LIST,
     ActionSpec,
-    AllLevels,
     BlockSpec,
     DesignKind,
     ExecutionSettings,
-    FactorSpec,
-    LevelSpec,
     MeasureSettings,
-    RangeLevels,
     ReducerSpec,
     RunSettings,
     SeedScheme,
@@ -38,18 +34,16 @@ from henad_web.explore.spec import (
     StopExpression,
     StopSpec,
     SweepSpec,
-    ValueLevels,
 )
 from henad_web.explore.spec_form import (
     SCHEMA_KEY,
     ActionForm,
     BlockForm,
     ExecutionForm,
-    FactorForm,
     MeasureForm,
-    RangeForm,
     ReducerForm,
     RunForm,
+    SearchForm,
     SeedsForm,
     SpecForm,
     StopForm,
@@ -72,6 +66,7 @@ _HOMES = {
         ("[seeds]", SeedsForm),
         ("[execution]", ExecutionForm),
         ("a [[block]]", BlockForm),
+        ("[search]", SearchForm),
     )
     for key in keys_of(form)
 }
@@ -137,6 +132,7 @@ def parse_document(document: object, problems: ProblemList, *, read_table: ReadT
             _block(entry, path, problems, read_table)
             for path, entry in top.items("block", hint=_DOUBLE.format("block"))
         ),
+        search=read_search(top),
     )
     return ParsedDocument(spec=spec, execution=_execution(top), reducer_entries=entries)
 
@@ -290,7 +286,7 @@ def _block(entry: object, path: TablePath, problems: ProblemList, read_table: Re
     table = TableReader(entry, path, keys_of(BlockForm), problems)
     block = BlockSpec(
         design=table.choice("design", DesignKind.FACTORIAL),
-        factors=tuple(_factor(factor, place, problems) for place, factor in table.items("factors")),
+        factors=tuple(read_factor(factor, place, problems) for place, factor in table.items("factors")),
         samples=table.optional_whole("samples", least=1),
         design_seed=table.seed("design_seed", None),
         second_order=table.flag("second_order", default=True) if "second_order" in table else None,
@@ -335,64 +331,6 @@ def _with_text(block: BlockSpec, table: TableReader, read_table: ReadTable | Non
         table.wrong("file", str(error), allowed="a path inside the spec's folder")
         return block
     return structs.replace(block, table_text=text)
-
-
-def _factor(entry: object, path: TablePath, problems: ProblemList) -> FactorSpec:
-    table = TableReader(entry, path, keys_of(FactorForm), problems)
-    param, action = table.text("param"), table.text("action")
-    if isinstance(entry, Mapping) and ("param" in table) == ("action" in table) and not table.misspelt:
-        wrong = "a factor names exactly one of `param` and `action`"
-        problems.add(path, "action" if "action" in table else None, wrong)
-    given = [key for key in ("values", "range", "levels") if key in table]
-    is_told = not given and table.misspelt
-    if isinstance(entry, Mapping) and len(given) != 1 and not is_told:
-        wrong = "a factor has exactly one of `values`, `range` and `levels`"
-        came = " and ".join(given) or "none of them"
-        problems.add(path, given[-1] if given else None, wrong, came=came)
-    return FactorSpec(levels=_levels(table, given), param=param, action=action)
-
-
-def _levels(table: TableReader, given: list[str]) -> LevelSpec:
-    if "range" in given:
-        return _range(table)
-    if "levels" in given:
-        if table.raw("levels") != "all":
-            hint = "for single levels write values = [..]"
-            table.wrong("levels", "no such word", allowed='"all"', hint=hint)
-        return AllLevels()
-    if "values" not in given:
-        return ValueLevels(values=())
-    # One value is one level: a text is never taken apart into its letters.
-    raw = table.raw("values")
-    entries = raw if isinstance(raw, list | tuple) else [raw]
-    values = [value for value in entries if isinstance(value, bool | int | float | str)]
-    for value in entries:
-        if not isinstance(value, bool | int | float | str):
-            allowed = "numbers, true or false, or texts"
-            table.problems.add(table.path, "values", "not a value", came=kind_of(value), allowed=allowed)
-    return ValueLevels(values=tuple(values))
-
-
-def _range(table: TableReader) -> RangeLevels:
-    raw = table.raw("range")
-    if not isinstance(raw, Mapping):
-        table.wrong("range", "not a table", allowed="a table", hint=_range_hint(raw))
-        return RangeLevels(min=0, max=0)
-    reader = TableReader(raw, (*table.path, "range"), keys_of(RangeForm), table.problems)
-    for key in ("min", "max"):
-        if key not in reader:
-            reader.missing(key, "a range is { min = .., max = .., step = .. }")
-    low, high = (reader.number(key, takes_long_texts=True) for key in ("min", "max"))
-    step = reader.number("step", least=sys.float_info.min, takes_long_texts=True)
-    return RangeLevels(min=0 if low is None else low, max=0 if high is None else high, step=step)
-
-
-def _range_hint(raw: object) -> str:
-    pieces = raw.split(":") if isinstance(raw, str) else raw
-    if isinstance(pieces, list) and 2 <= len(pieces) <= 3:
-        pairs = zip(("min", "max", "step"), pieces, strict=False)
-        return f"write range = {{ {', '.join(f'{key} = {piece}' for key, piece in pairs)} }}"
-    return "write range = { min = .., max = .., step = .. }"
 
 
 def _execution(top: TableReader) -> ExecutionSettings:

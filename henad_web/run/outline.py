@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 
 from henad_web.errors import counted
 from henad_web.explore.conditions import condition_text
+from henad_web.explore.plan_remarks import PlannedFactor, factors_in_words
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import RunOrder
 from henad_web.explore.warnings import SPREADSHEET_ROWS, EndsAtStart, LongSeries, StopsAtStart
 from henad_web.run.layout import choose_layout, is_work_decisive, replicates_that_fit
 from henad_web.run.probe import Probe
+from henad_web.search.plan import SearchPlan
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
     from henad_web.explore.plan import Plan, PlannedBlock
+    from henad_web.explore.search_spec import AxisSpec, ObjectiveSpec, SearchAlgorithm
     from henad_web.explore.shards import Shard
     from henad_web.explore.warnings import PlanWarning
     from henad_web.model.entry import Backend, ModelEntry
@@ -27,7 +30,37 @@ if TYPE_CHECKING:
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.probe import ProbeReport
 
-__all__ = ["SweepOutline", "make_outline", "make_probe", "series_rows_a_run"]
+__all__ = ["SearchOutline", "SweepOutline", "make_outline", "make_probe", "series_rows_a_run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOutline:
+    """What a search is about to do.
+
+    Attributes:
+        algorithm: How it chooses candidates.
+        max_evaluations: Candidates in all, those that are evaluated again included.
+        batch_size: Most candidates chosen at once; the end of a generation or of the first samples cuts a batch short.
+        objective: What it is for; None for a pse search.
+        watched_columns: The reducer columns that it is told of.
+        pattern_axes: The axes of a pse search, None for the others.
+        space: What varies and what it takes, for people to read.
+        search_seed: Seed of its draws.
+    """
+
+    algorithm: SearchAlgorithm
+    max_evaluations: int
+    batch_size: int
+    objective: ObjectiveSpec | None
+    watched_columns: tuple[str, ...]
+    pattern_axes: tuple[AxisSpec, AxisSpec] | None
+    space: tuple[PlannedFactor, ...]
+    search_seed: int
+
+    @property
+    def least_batches(self) -> int:
+        """Batches that it takes at least."""
+        return -(-self.max_evaluations // self.batch_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +84,7 @@ class SweepOutline:
         reducer_columns: Reducer columns of runs.csv.
         dry_run: Whether the sweep only plans and probes.
         warnings: What is allowed and probably not meant.
+        search: What a search is about to do, None for a sweep.
     """
 
     model: str
@@ -69,6 +103,7 @@ class SweepOutline:
     reducer_columns: tuple[str, ...]
     dry_run: bool = False
     warnings: tuple[PlanWarning, ...] = ()
+    search: SearchOutline | None = None
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -116,14 +151,16 @@ def make_outline(
 ) -> SweepOutline:
     """Return the outline of doing `pending` runs over `plan` on `resources`, where `skipped` others are kept."""
     series_rows = pending * series_rows_a_run(plan)
-    layout = _layout(entry, plan, probe, options, resources, pending)
+    search = None if plan.search_space is None else SearchPlan.over(plan)
+    at_once = pending if search is None else min(pending, search.search.batch_size * plan.replicates)
+    layout = _layout(entry, plan, probe, options, resources, at_once)
     return SweepOutline(
         model=entry.id,
         backend=entry.metadata.backend,
-        configs=plan.config_count,
+        configs=plan.config_count if search is None else None,
         replicates=plan.replicates,
-        runs=plan.run_count,
-        blocks=plan.blocks,
+        runs=plan.run_count if search is None else search.run_count,
+        blocks=plan.blocks if search is None else (),
         shard=options.shard or WHOLE,
         skipped=skipped,
         pending=pending,
@@ -134,6 +171,21 @@ def make_outline(
         reducer_columns=measure.reducer_columns,
         dry_run=dry_run,
         warnings=(*plan.warnings(), *_ends_at_start(plan, probe, measure), *_long_series(series_rows)),
+        search=None if search is None else _search_outline(search),
+    )
+
+
+def _search_outline(plan: SearchPlan) -> SearchOutline:
+    search, space = plan.search, plan.base.search_space
+    return SearchOutline(
+        algorithm=search.algorithm,
+        max_evaluations=search.max_evaluations,
+        batch_size=search.batch_size,
+        objective=search.objective,
+        watched_columns=search.watched_columns,
+        pattern_axes=None if search.pse is None else search.pse.axes,
+        space=() if space is None else factors_in_words(space.targets, space.domains),
+        search_seed=plan.search_seed,
     )
 
 

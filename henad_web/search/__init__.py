@@ -2,11 +2,21 @@
 
 `searcher` is the protocol, `space` the genomes, `log` and `scoring` what is known so far, `pattern` the archive of a
 pattern space exploration; each algorithm has a file, and `algorithms` knows them all. Everything is a pure function of
-a seed and of what was told. Nothing here knows what a model, a plan or a run is.
+a seed and of what was told. `plan` alone knows a model, and which runs a candidate stands for.
 """
 
 from henad_web.search.algorithms import searcher_of
+from henad_web.search.plan import SearchPlan
 from henad_web.search.searcher import Candidate, Evaluation, Origin, Searcher, SlicedSearcher
 from henad_web.search.space import SearchSpace
 
-__all__ = ["Candidate", "Evaluation", "Origin", "SearchSpace", "Searcher", "SlicedSearcher", "searcher_of"]
+__all__ = [
+    "Candidate",
+    "Evaluation",
+    "Origin",
+    "SearchPlan",
+    "SearchSpace",
+    "Searcher",
+    "SlicedSearcher",
+    "searcher_of",
+]

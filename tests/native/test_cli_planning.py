@@ -58,6 +58,79 @@ def test_a_pilot_run_is_timed(spec: Path, capsys: pytest.CaptureFixture[str]) ->
     assert time.startswith("  time          about ")
 
 
+SEARCH = """
+model = "sir"
+[set]
+grid_width = 16
+grid_height = 16
+[run]
+steps = 20
+replicates = 4
+[seeds]
+root = 1
+[[action]]
+id = "seed_outbreak"
+tick = 5
+[search]
+algorithm = "genetic"
+max_evaluations = 480
+batch_size = 32
+objective = { column = "Infected:max", goal = "maximize" }
+space = [
+  { param = "infection_rate", range = { min = 0.05, max = 0.9 } },
+  { action = "seed_outbreak", range = { min = 0, max = 20 } },
+]
+"""
+
+
+def test_the_plan_of_a_search_says_size_batches_budget_and_time(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec.write_text(SEARCH)
+    assert main(["plan", str(spec), "--pilot", "--concurrent", "1"]) == 0
+    told = capsys.readouterr()
+    lines = told.out.splitlines()
+    assert lines[:6] == [
+        "search of SIR Epidemic (sir): genetic, 480 evaluations x 4 replicates = 1,920 runs",
+        "  batch size    32 candidates, at least 15 of them",
+        "  objective     maximize the median of Infected:max",
+        "  space         infection_rate: 0.05 to 0.9",
+        "                action.seed_outbreak: 0 to 20",
+        "  search seed   18174148693273609575",
+    ]
+    assert "  series rows   40,320" in lines
+    assert lines[-1].startswith("  time          about ")
+    assert told.err == ""
+    assert list(spec.parent.iterdir()) == [spec]
+
+
+def test_the_plan_of_a_pse_search_shows_its_axes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    axes = 'x_axis = { column = "Infected:max", min = 0, max = 256, cells = 32 }\n'
+    axes += 'y_axis = { column = "Recovered:final", cells = 20 }\n'
+    objective = 'objective = { column = "Infected:max", goal = "maximize" }\n'
+    spec.write_text(SEARCH.replace('"genetic"', '"pse"').replace(objective, "") + f"[search.pse]\n{axes}")
+    assert main(["plan", str(spec)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  x axis        Infected:max, 0 to 256, 32 cells" in lines
+    assert "  y axis        Recovered:final, range from the first samples, 20 cells" in lines
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["plan", "--runs", "-"], 2, "a search chooses its runs as it goes"),
+        (["plan", "--shard", "0/2"], 1, "a search has no shards, came 0/2"),
+        (["run", "--out", "results"], 1, "the spec is a search, which can be planned"),
+    ],
+)
+def test_what_a_search_cannot_do_is_refused_before_anything_is_written(
+    spec: Path, capsys: pytest.CaptureFixture[str], words: list[str], status: int, told: str
+) -> None:
+    spec.write_text(SEARCH)
+    command, *more = [str(spec.parent / word) if word == "results" else word for word in words]
+    assert main([command, str(spec), *more]) == status
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert list(spec.parent.iterdir()) == [spec]
+
+
 def test_runs_are_listed_whole_or_from_the_head(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = spec.parent / "runs.csv"
     assert main(["plan", str(spec), "--runs", str(table)]) == 0

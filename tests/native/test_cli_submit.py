@@ -202,6 +202,7 @@ def test_more_jobs_than_runs_are_fewer(tmp_path: Path, capsys: Captured) -> None
 
 REFUSED = {
     "a wrong spec": (["--dry-run"], 1, "steps"),
+    "a search": (["--dry-run"], 2, "it is a search, which has no shards"),
     "no sbatch": ([], 2, "there is no sbatch on the path; --no-submit writes"),
     "another positional": (["--dry-run", "b.toml"], 2, "'b.toml' is no option of sbatch"),
     "an option of ours": (["--dry-run", "--", "--qos=x", "--arr=1-3"], 2, "--arr=1-3: the scripts choose this one"),
@@ -218,6 +219,11 @@ def test_what_is_wrong_is_refused_before_anything_is_written(
     spec = spec_at(tmp_path)
     if case == "a wrong spec":
         spec.write_text('model = "divides"\n[run]\nsteps = "many"\n')
+    if case == "a search":
+        objective = 'objective = { column = "Ticks:max", goal = "maximize" }'
+        counts, space = "max_evaluations = 4\nbatch_size = 2", "space = [{ param = 'value', values = [1, 2] }]"
+        head = 'model = "divides"\n[search]\nalgorithm = "random"'
+        spec.write_text("\n".join((head, counts, objective, space)))
     monkeypatch.setenv("PATH", "/nowhere")
     before = hash_of(tmp_path)
     assert submit(spec, tmp_path / "out", *more) == code

@@ -24,6 +24,7 @@ from henad_native.cli import main
 from henad_native.cli.app import app
 from henad_web import randomness
 from henad_web.explore import spec_form
+from henad_web.explore.search_spec import Aggregate, Goal, SearchAlgorithm
 from henad_web.explore.spec import DesignKind, RunOrder, SeedScheme
 from henad_web.explore.spec_form import keys_of
 from tests.native.laws import NATIVE, ORDER, PAGE, PORTABLE, ROOT, functions_of, sources, tree_of
@@ -32,7 +33,7 @@ from tests.shared.test_generators import EXACT, MEASURED, PYTHON
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
-RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/randomness.md", "docs/results.md")
+RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/randomness.md", "docs/results.md", "docs/search.md")
 """Documents whose Python is whole programs; the architecture page shows fragments."""
 MAPS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md")
 """Documents that say where things are."""
@@ -99,7 +100,7 @@ def test_every_key_of_a_spec_is_explained(form: type[msgspec.Struct]) -> None:
     assert [key for key in keys_of(form) if not re.search(rf"[`\[ ]{key}\b", text)] == []
 
 
-@pytest.mark.parametrize("vocabulary", [DesignKind, SeedScheme, RunOrder])
+@pytest.mark.parametrize("vocabulary", [DesignKind, SeedScheme, RunOrder, SearchAlgorithm, Goal, Aggregate])
 def test_every_word_of_a_spec_is_explained(vocabulary: type[StrEnum]) -> None:
     text = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
     assert [word for word in vocabulary if word not in text] == []

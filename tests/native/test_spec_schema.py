@@ -12,11 +12,12 @@ import jsonschema
 import pytest
 
 from henad_native.cli import main
-from henad_web.errors import SpecError
+from henad_web.errors import PlanError, SpecError
 from henad_web.explore import spec_form
 from henad_web.explore.spec import DesignKind, SeedScheme
 from henad_web.explore.spec_file import load_spec, parse_spec, spec_document, spec_to_json, spec_to_toml
-from henad_web.explore.spec_form import spec_schema, spec_schema_text
+from henad_web.explore.spec_schema import spec_schema, spec_schema_text
+from tests.shared.schemas import SCHEMA
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "docs" / "henad-spec.schema.json"
@@ -74,6 +75,21 @@ memory = 1000
 """
 
 
+GOOD_SEARCH = """\
+model = "study"
+
+[search]
+algorithm = "pse"
+max_evaluations = 1200
+batch_size = 64
+space = [{ param = "rate", range = { min = 0.05, max = 0.9 } }]
+
+[search.pse]
+x_axis = { column = "Alive:max", min = 0, max = 4096, cells = 32 }
+y_axis = { column = "Dead:mean", cells = 20 }
+"""
+
+
 def is_valid(text: str) -> bool:
     return bool(VALIDATOR.is_valid(tomllib.loads(text)))
 
@@ -103,7 +119,7 @@ def test_it_is_a_schema() -> None:
 
 def test_every_table_is_closed_and_every_key_described() -> None:
     tables = list(objects(spec_schema()))
-    assert len(tables) == 11
+    assert len(tables) == 17
     for table in tables:
         assert table["additionalProperties"] is False
         assert table["description"].endswith(".")
@@ -192,6 +208,35 @@ BAD = [
     ('concurrent = "auto"', "concurrent = 0"),
     ("memory = 1000", "memory = -1"),
 ]
+
+
+BAD_SEARCHES = [
+    ('"pse"', '"psa"'),
+    ("= 1200", "= 0"),
+    ("= 64", "= 16777217"),
+    ("batch_size = 64\n", ""),
+    ('space = [{ param = "rate", range = { min = 0.05, max = 0.9 } }]', "space = []"),
+    ("batch_size = 64", 'batch_size = 64\nobjective = { column = "Alive:max", goal = "maximize" }'),
+    ("min = 0, max = 4096,", "min = 0,"),
+    ("cells = 20", "cells = 0"),
+    ("cells = 20", "cell = 20"),
+    ('y_axis = { column = "Dead:mean", cells = 20 }\n', ""),
+    (GOOD_SEARCH[GOOD_SEARCH.index("[search.pse]") :], ""),
+    ("[search.pse]", "[search.genetic]\npopulation = 9\n[search.pse]"),
+    ("[search.pse]", "[[block]]\n[search.pse]"),
+    ('algorithm = "pse"', 'algorithm = "random"'),
+]
+
+
+@pytest.mark.parametrize(("right", "mistake"), BAD_SEARCHES)
+def test_a_mistake_in_a_search_is_refused_by_the_schema_and_by_whoever_checks_it(right: str, mistake: str) -> None:
+    assert right in GOOD_SEARCH
+    assert is_valid(GOOD_SEARCH)
+    VALIDATOR.validate(json.loads(spec_to_json(parse_spec(GOOD_SEARCH).spec)))
+    text = GOOD_SEARCH.replace(right, mistake, 1)
+    assert not is_valid(text)
+    with pytest.raises((SpecError, PlanError)):
+        parse_spec(text).spec.plan(SCHEMA)
 
 
 @pytest.mark.parametrize(("right", "mistake"), BAD)

@@ -204,7 +204,7 @@ def test_a_syntax_error_has_its_line(text: str, line: int, said: str) -> None:
         ('model = "a"\n[[block]]\ndesign = "lhs"\nfactors = [{ param = "x", values = 1 }]\n', "samples",
          "a lhs design needs its number of samples"),
         ('model = "a"\n[[action]]\nid = "x"\nname = " "\ntick = 1\n', "name", "an empty name"),
-        ('model = "a"\n[search]\nalgorithm = "random"\n', "search", "unknown key `search`"),
+        ('model = "a"\n[searches]\nalgorithm = "random"\n', "searches", "unknown key `searches`"),
         ('model = "a"\n[set]\nx = 1979-05-27\n', "x", "not a value"),
     ],
 )  # fmt: skip

@@ -17,7 +17,7 @@ TYPOS = [
         'model = "sir"',
         'modle = "sir"',
         "line 1, modle: unknown key `modle`; allowed: model, set, run, measure, seeds, action, "
-        "block, execution; did you mean 'model'?",
+        "block, search, execution; did you mean 'model'?",
     ),
     (
         'model = "sir"',
@@ -38,13 +38,13 @@ TYPOS = [
         "[measure]",
         "[mesure]",
         "line 14, mesure: unknown key `mesure`; allowed: model, set, run, measure, seeds, action, "
-        "block, execution; did you mean 'measure'?",
+        "block, search, execution; did you mean 'measure'?",
     ),
     (
         "[[block]]",
         "[[blocks]]",
         "line 31, blocks: unknown key `blocks`; allowed: model, set, run, measure, seeds, action, "
-        "block, execution; did you mean 'block'?",
+        "block, search, execution; did you mean 'block'?",
     ),
     (
         "[[action]]",
@@ -55,7 +55,7 @@ TYPOS = [
     (
         "[seeds]",
         "[seed]",
-        "line 22, seed: unknown key `seed`; allowed: model, set, run, measure, seeds, action, block, "
+        "line 22, seed: unknown key `seed`; allowed: model, set, run, measure, seeds, action, block, search, "
         "execution; did you mean 'seeds'?",
     ),
     # [set]
@@ -454,7 +454,7 @@ def test_ten_faults_are_told_together_in_the_order_of_their_lines() -> None:
         text = text.replace(right, mistake, 1)
     assert told(text).replace("sweep.toml, ", "") == (
         "line 1, modell: unknown key `modell`; allowed: model, set, run, measure, seeds, action, "
-        "block, execution; did you mean 'model'?\n"
+        "block, search, execution; did you mean 'model'?\n"
         "line 5, [set] initial_infected_pct: not a value, got a list; allowed: a number, true or "
         "false, or a text; what varies belongs in the factors of a [[block]]\n"
         "line 8, [run] steps: not a whole number, got the text '300'; allowed: a whole number, 0 to "

@@ -53,6 +53,8 @@ def plan_command(
     loaded = hw.load_spec(spec, models=known)
     options = hw.SweepRunOptions.from_loaded(loaded, **given)
     entry = known.lookup(loaded.spec.model)
+    if runs is not None and loaded.spec.search is not None:
+        raise BadOption("--runs", "a search chooses its runs as it goes; none is known before")
     try:
         plan = loaded.plan or loaded.spec.plan(entry.schema())
         if freeze is not None:

@@ -15,7 +15,7 @@ import henad_web as hw
 from henad_native.cli.choices import BadOption, Models
 from henad_native.cli.consoles import print_line, result_console
 from henad_native.cli.model_sets import load_entry, load_models, models_by_name
-from henad_web.explore.spec_form import spec_schema_text
+from henad_web.explore.spec_schema import spec_schema_text
 
 __all__ = [
     "describe_command",

@@ -127,6 +127,8 @@ def _planned(spec: Path, models: str | None) -> tuple[hw.LoadedSpec, int]:
     """Return the spec and its number of runs; whatever is wrong with it is told here and not by a hundred tasks."""
     known = load_models(models)
     loaded = hw.load_spec(spec, models=known)
+    if loaded.spec.search is not None:
+        raise BadOption("SPEC", "it is a search, which has no shards: each batch depends on all of the one before")
     try:
         plan = loaded.plan or loaded.spec.plan(known.lookup(loaded.spec.model).schema())
     except hw.PlanError as error:

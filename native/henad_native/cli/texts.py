@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import PlannedBlock
     from henad_web.output.record import Counts, SweepReport
     from henad_web.resume.merging import MergeReport
-    from henad_web.run.outline import SweepOutline
+    from henad_web.run.outline import SearchOutline, SweepOutline
     from henad_web.run.probe import Pilot
 
 __all__ = [
@@ -43,7 +43,10 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     size = amount(outline.runs, "run")
     if outline.configs is not None:
         size = size_text(outline.configs, outline.replicates, outline.runs)
-    yield f"sweep of {name} ({outline.model}): {size}"
+    if outline.search is None:
+        yield f"sweep of {name} ({outline.model}): {size}"
+    else:
+        yield from _search_lines(name, outline, outline.search)
     for index, block in enumerate(outline.blocks):
         yield _labelled(f"block {index}", _block_text(block))
         yield from (_labelled("", f"{factor.name}: {factor.levels}") for factor in block.factors)
@@ -57,6 +60,23 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     if outline.series_rows > MANY_SERIES_ROWS:
         rows += "; a larger `series_every` in [measure] keeps fewer"
     yield _labelled("series rows", rows)
+
+
+def _search_lines(name: str, outline: SweepOutline, search: SearchOutline) -> Iterator[str]:
+    size = f"{amount(search.max_evaluations, 'evaluation')} x {amount(outline.replicates, 'replicate')}"
+    yield f"search of {name} ({outline.model}): {search.algorithm}, {size} = {amount(outline.runs, 'run')}"
+    yield _labelled(
+        "batch size", f"{amount(search.batch_size, 'candidate')}, at least {search.least_batches:,} of them"
+    )
+    if search.objective is not None:
+        objective = search.objective
+        yield _labelled("objective", f"{objective.goal} the {objective.aggregate} of {objective.column}")
+    for letter, axis in zip("xy", search.pattern_axes or (), strict=False):
+        ends = "range from the first samples" if axis.min is None else f"{axis.min:g} to {axis.max:g}"
+        yield _labelled(f"{letter} axis", f"{axis.column}, {ends}, {amount(axis.cells, 'cell')}")
+    for number, factor in enumerate(search.space):
+        yield _labelled("" if number else "space", f"{factor.name}: {factor.levels}")
+    yield _labelled("search seed", str(search.search_seed))
 
 
 def pilot_lines(pilot: Pilot, outline: SweepOutline) -> Iterator[str]:

@@ -1,0 +1,233 @@
+"""Checks of a search: its settings, which need no model, and its columns and space against one.
+
+Owns the sentences of the reference engine's sections 4.14 and 10.9. Every problem is recorded with its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from henad_web.errors import ProblemList, counted, near_miss
+from henad_web.explore.blocks import resolve_factors
+from henad_web.explore.columns import names_a_statistic
+from henad_web.explore.factors import TablePath, Target, Targets
+from henad_web.explore.levels import Domain
+from henad_web.explore.reducers import DEFAULT_KINDS, parse_kind
+from henad_web.explore.search_spec import (
+    MOST_AT_ONCE,
+    MOST_MEMBERS,
+    SETTINGS,
+    AxisSpec,
+    GeneticSettings,
+    HillClimbSettings,
+    PseSettings,
+    SearchAlgorithm,
+    SearchSpec,
+)
+from henad_web.explore.spec import RunOrder, SweepSpec
+from henad_web.model.decimals import MAX_U64, grouped, whole_text
+
+__all__ = ["ResolvedSpace", "check_search", "check_settings", "resolve_space"]
+
+_TABLE: TablePath = ("search",)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSpace:
+    """The space of a search over a model.
+
+    Attributes:
+        targets: What varies, in order.
+        domains: What each of them takes.
+    """
+
+    targets: tuple[Target, ...]
+    domains: tuple[Domain, ...]
+
+
+def check_settings(search: SearchSpec, problems: ProblemList) -> None:
+    """Record what is wrong with `search` whatever its model."""
+    name = f"a {search.algorithm} search"
+    _check_number(_TABLE, "max_evaluations", search.max_evaluations, (1, MAX_U64), problems)
+    _check_number(_TABLE, "batch_size", search.batch_size, (1, MOST_AT_ONCE), problems)
+    if not search.space:
+        hint = 'add what may vary, such as { param = "ID", range = { min = 0.0, max = 1.0 } }'
+        problems.add(_TABLE, "space", f"{name} needs at least one factor", hint=hint)
+    if search.algorithm is SearchAlgorithm.PSE:
+        if search.objective is not None:
+            hint = "remove it: the axes in [search.pse] say what it looks for"
+            problems.add(_TABLE, "objective", f"{name} takes no objective", hint=hint)
+    elif search.objective is None:
+        hint = 'add objective = { column = "LABEL:KIND", goal = "maximize" } to [search]'
+        problems.add(_TABLE, "objective", f"{name} needs an objective", hint=hint)
+    for algorithm in SETTINGS:
+        if algorithm is not search.algorithm and getattr(search, algorithm.value) is not None:
+            hint = f'remove it, or write algorithm = "{algorithm}"'
+            wrong = f"[search.{algorithm}] applies to a {algorithm} search"
+            problems.add(_TABLE, algorithm.value, wrong, came=f'algorithm = "{search.algorithm}"', hint=hint)
+    if search.algorithm is SearchAlgorithm.PSE and search.pse is None:
+        wrong = "a pse search needs a [search.pse] table with x_axis and y_axis"
+        problems.add(_TABLE, "pse", wrong)
+    for settings in (search.hill_climb, search.genetic, search.pse):
+        if isinstance(settings, HillClimbSettings):
+            _check_climb(settings, problems)
+        elif isinstance(settings, GeneticSettings):
+            _check_genetic(settings, problems)
+        elif isinstance(settings, PseSettings):
+            _check_pse(settings, problems)
+
+
+def _check_climb(settings: HillClimbSettings, problems: ProblemList) -> None:
+    _check_scale(settings.path, settings.mutation_scale, problems)
+    _check_number(settings.path, "patience", settings.patience, (1, MAX_U64), problems)
+
+
+def _check_genetic(settings: GeneticSettings, problems: ProblemList) -> None:
+    table = settings.path
+    _check_number(table, "population", settings.population, (1, MOST_MEMBERS), problems)
+    if settings.population >= 1 and not 0 <= settings.elite_count < settings.population:
+        expected = f"below the population, which is {whole_text(settings.population)}"
+        _wrong(table, "elite_count", settings.elite_count, expected, problems)
+    _check_number(table, "tournament_size", settings.tournament_size, (1, MOST_MEMBERS), problems)
+    for key in ("crossover_rate", "mutation_rate", "reevaluate_fraction"):
+        share: float = getattr(settings, key)
+        if not 0 <= share <= 1:
+            _wrong(table, key, share, "from 0 to 1", problems)
+    _check_scale(table, settings.mutation_scale, problems)
+
+
+def _check_pse(settings: PseSettings, problems: ProblemList) -> None:
+    table = settings.path
+    for key, axis in (("x_axis", settings.x_axis), ("y_axis", settings.y_axis)):
+        _check_axis((*table, key), axis, problems)
+    is_automatic = any(axis.is_automatic for axis in settings.axes)
+    least = 1 if is_automatic else 0
+    if not least <= settings.initial_samples <= MAX_U64:
+        expected = "at least 1 where an axis has no range" if is_automatic else "0 or more"
+        _wrong(table, "initial_samples", settings.initial_samples, expected, problems)
+    _check_scale(table, settings.mutation_scale, problems)
+
+
+def _check_axis(table: TablePath, axis: AxisSpec, problems: ProblemList) -> None:
+    _check_number(table, "cells", axis.cells, (1, MAX_U64), problems)
+    if (axis.min is None) != (axis.max is None):
+        given, lacking = ("max", "min") if axis.min is None else ("min", "max")
+        hint = f"add {lacking}, or remove {given} for a range from the first samples"
+        problems.add(table, given, f"{table[-1]} needs both min and max, or neither", hint=hint)
+        return
+    if axis.min is None or axis.max is None:
+        return
+    infinite = [key for key in ("min", "max") if not math.isfinite(getattr(axis, key))]
+    for key in infinite:
+        _wrong(table, key, getattr(axis, key), "a finite number", problems)
+    if not infinite and not axis.min < axis.max:
+        _wrong(table, "max", axis.max, f"above min, which is {whole_text(axis.min)}", problems)
+
+
+def _check_scale(table: TablePath, scale: float, problems: ProblemList) -> None:
+    if not 0 < scale < math.inf:
+        _wrong(table, "mutation_scale", scale, "above 0 and finite", problems)
+
+
+def _check_number(table: TablePath, key: str, number: int, limits: tuple[int, int], problems: ProblemList) -> None:
+    least, most = limits
+    if not least <= number <= most:
+        expected = f"from {least} to {grouped(most)}" if most < MAX_U64 else f"from {least} to 2^64 - 1"
+        _wrong(table, key, number, expected, problems)
+
+
+def _wrong(table: TablePath, key: str, value: float, expected: str, problems: ProblemList) -> None:
+    name = ".".join(str(step) for step in (*table[1:], key))
+    problems.add(table, key, f"{name} must be {expected}, got {whole_text(value)}")
+
+
+def check_search(spec: SweepSpec, search: SearchSpec, labels: tuple[str, ...], problems: ProblemList) -> None:
+    """Record what is wrong with `search` beside the rest of `spec`, over a model whose statistics have `labels`."""
+    check_settings(search, problems)
+    if spec.blocks:
+        hint = "remove the blocks; what may vary stands in the space of [search]"
+        came = counted(len(spec.blocks), "block")
+        problems.add(("block", 0), None, "a search takes no blocks: it chooses configs itself", came=came, hint=hint)
+    _check_counts(spec, search, problems)
+    if spec.run.order is not RunOrder.DEPTH:
+        wrong = "a search has its runs in the order of its candidates"
+        problems.add(("run",), "order", wrong, came=f"'{spec.run.order}'", hint="remove it")
+    if spec.seeds.list is not None:
+        wrong = "a search needs a scheme of seeds: a candidate that is evaluated again takes replicates past any list"
+        problems.add(("seeds",), "list", wrong, hint="remove it, and write root and scheme")
+    for table, column in _watched(search):
+        _check_column(table, column, spec, labels, problems)
+
+
+def _check_counts(spec: SweepSpec, search: SearchSpec, problems: ProblemList) -> None:
+    batch, evaluations, replicates = search.batch_size, search.max_evaluations, spec.run.replicates
+    came = f"{whole_text(batch)} x {grouped(replicates)} replicates"
+    if 1 <= batch <= MOST_AT_ONCE < batch * replicates:
+        wrong = f"{grouped(batch * replicates)} runs in a batch, the limit is {grouped(MOST_AT_ONCE)}"
+        problems.add(_TABLE, "batch_size", wrong, came=came, hint="use a smaller batch or fewer replicates")
+    if 1 <= evaluations <= MAX_U64 < evaluations * replicates:
+        came = f"{whole_text(evaluations)} x {grouped(replicates)} replicates"
+        problems.add(_TABLE, "max_evaluations", "more than 2^64 - 1 runs", came=came, hint="use a smaller budget")
+
+
+def _watched(search: SearchSpec) -> Iterator[tuple[TablePath, str]]:
+    if search.algorithm is SearchAlgorithm.PSE:
+        if search.pse is not None:
+            yield (*search.pse.path, "x_axis"), search.pse.x_axis.column
+            yield (*search.pse.path, "y_axis"), search.pse.y_axis.column
+    elif search.objective is not None:
+        yield search.objective.path, search.objective.column
+
+
+def _check_column(
+    table: TablePath, column: str, spec: SweepSpec, labels: tuple[str, ...], problems: ProblemList
+) -> None:
+    """Check that `column` is one that runs.csv will have; parts of a vector are known only once a model was built."""
+    measure = spec.measure
+    kinds = [kind.value for kind in DEFAULT_KINDS] if measure.default_reducers else []
+    known = [f"{label}:{kind}" for label in labels for kind in kinds]
+    known += [f"{reducer.column}:{reducer.kind}" for reducer in measure.reducers]
+    label, colon, kind = column.rpartition(":")
+    if column in known or (colon and label not in labels and names_a_statistic(label, labels) and kind in kinds):
+        return
+    came, allowed = f"'{column}'", ", ".join(known) or "none, the spec has no reducers"
+    hint = _column_hint(column, known, labels)
+    problems.add(table, "column", "no such column of reducers", came=came, allowed=allowed, hint=hint)
+
+
+def _column_hint(column: str, known: list[str], labels: tuple[str, ...]) -> str | None:
+    label, _, kind = column.rpartition(":")
+    if label in labels and _is_kind(kind):
+        return f'add {{ column = "{label}", kinds = ["{kind}"] }} to the reducers of [measure]'
+    reduced = [name for name in known if name.startswith(f"{column}:")]
+    return f"did you mean '{reduced[0]}'?" if reduced else near_miss(column, known)
+
+
+def _is_kind(text: str) -> bool:
+    try:
+        return parse_kind(text).text == text
+    except ValueError:
+        return False
+
+
+def resolve_space(
+    search: SearchSpec, fixed: frozenset[str], targets: Targets, problems: ProblemList
+) -> ResolvedSpace | None:
+    """Return the space of `search`, checked against `targets`; None with the problems recorded.
+
+    Args:
+        search: The search.
+        fixed: Ids of the parameters that the spec fixes.
+        targets: Everything its factors may name.
+        problems: Where problems go.
+    """
+    before = len(problems.problems)
+    varied, domains = resolve_factors(search.space, targets, (*_TABLE, "space"), problems, sampled=True)
+    for position, target in enumerate(varied):
+        if target.param is not None and target.name in fixed:
+            hint = f"remove '{target.name}' from [set], or this factor"
+            wrong = f"{target.words} is fixed in [set] and varied here"
+            problems.add((*_TABLE, "space", position), "param", wrong, hint=hint)
+    return ResolvedSpace(varied, tuple(domains)) if len(problems.problems) == before else None

@@ -1,0 +1,370 @@
+"""`[search]` in a spec: what it says, both ways, and what is told of each mistake."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import henad_web as hw
+from henad_web.errors import PlanError, Problem, SpecError
+from henad_web.explore.search_spec import SETTINGS
+from henad_web.explore.spec_file import parse_spec_document, spec_document
+from tests.shared.schemas import SCHEMA
+
+GENETIC = """\
+model = "study"
+
+[run]
+steps = 20
+replicates = 4
+
+[measure]
+reducers = [{ column = "Alive", kinds = ["argmax"] }]
+
+[[action]]
+id = "pulse"
+tick = 4
+
+[search]
+algorithm = "genetic"
+max_evaluations = 480
+batch_size = 32
+objective = { column = "Alive:argmax", goal = "maximize" }
+space = [
+  { param = "rate", range = { min = 0.05, max = 0.9 } },
+  { param = "mode", levels = "all" },
+  { action = "pulse", range = { min = 0, max = 20 } },
+]
+
+[search.genetic]
+population = 24
+"""
+
+PSE = """\
+model = "study"
+
+[search]
+algorithm = "pse"
+max_evaluations = 1200
+batch_size = 64
+space = [{ param = "rate", range = { min = 0.05, max = 0.9 } }]
+
+[search.pse]
+x_axis = { column = "Alive:max", min = 0, max = 4096, cells = 32 }
+y_axis = { column = "Dead:mean", cells = 20 }
+initial_samples = 256
+"""
+
+CLIMB = GENETIC.replace('"genetic"', '"hill_climb"').replace(
+    "[search.genetic]\npopulation = 24", "[search.hill_climb]\npatience = 3"
+)
+
+
+def search_of(text: str) -> hw.SearchSpec:
+    search = hw.parse_spec(text).spec.search
+    assert search is not None
+    return search
+
+
+def problems_in(text: str) -> tuple[Problem, ...]:
+    try:
+        loaded = hw.parse_spec(text, name="search.toml")
+    except SpecError as error:
+        return error.problems
+    try:
+        loaded.spec.plan(SCHEMA)
+    except PlanError as error:
+        return loaded.locate(error.problems)
+    return ()
+
+
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB])
+def test_the_good_ones_are_good(text: str) -> None:
+    assert problems_in(text) == ()
+
+
+def test_a_search_says_what_is_written_and_the_rest_has_defaults() -> None:
+    search = search_of(GENETIC)
+    assert (search.algorithm, search.max_evaluations, search.batch_size) == (hw.SearchAlgorithm.GENETIC, 480, 32)
+    assert search.objective == hw.ObjectiveSpec(column="Alive:argmax", goal=hw.Goal.MAXIMIZE)
+    assert search.objective.aggregate is hw.Aggregate.MEDIAN
+    assert search.settings == hw.GeneticSettings(
+        population=24,
+        elite_count=2,
+        tournament_size=3,
+        crossover_rate=0.9,
+        mutation_rate=0.2,
+        mutation_scale=0.1,
+        reevaluate_fraction=0.25,
+    )
+    climb = search_of(CLIMB.replace("[search.hill_climb]\npatience = 3", ""))
+    assert climb.settings == hw.HillClimbSettings(mutation_scale=0.1, patience=5, reevaluate=False)
+    pse = search_of(PSE)
+    assert pse.pse is not None
+    assert (pse.pse.mutation_scale, pse.pse.aggregate, pse.pse.initial_samples) == (0.1, hw.Aggregate.MEDIAN, 256)
+    assert pse.pse.y_axis.is_automatic
+    assert pse.watched_columns == ("Alive:max", "Dead:mean")
+
+
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB])
+def test_a_search_is_written_back_in_full_in_both_forms(text: str) -> None:
+    spec = hw.parse_spec(text).spec
+    again = hw.parse_spec(hw.spec_to_toml(spec)).spec
+    assert hw.parse_spec(hw.spec_to_json(spec)).spec == again
+    assert spec_document(again) == spec_document(spec)
+    assert hw.spec_hash(again) == hw.spec_hash(spec)
+    assert again.search is not None
+    assert spec.search is not None
+    assert again.search.settings == spec.search.settings
+    written = spec_document(spec)["search"]
+    assert isinstance(written, dict)
+    name = spec.search.algorithm.value
+    assert set(written[name]) >= {field.name for field in msgspec.structs.fields(SETTINGS[spec.search.algorithm])} - {
+        "min"
+    }
+
+
+def test_the_hash_of_a_spec_takes_what_its_search_says() -> None:
+    hashes = {
+        hw.spec_hash(hw.parse_spec(text))
+        for text in (
+            GENETIC,
+            GENETIC.replace("480", "481"),
+            GENETIC.replace("= 24", "= 25"),
+            GENETIC.replace('"max', '"min'),
+        )
+    }
+    assert len(hashes) == 4
+    spelt_out = GENETIC.replace("population = 24", "population = 24\nelite_count = 2")
+    assert hw.spec_hash(hw.parse_spec(spelt_out)) == hw.spec_hash(hw.parse_spec(GENETIC))
+
+
+AXIS = "min = 0, max = 4096, cells = 32"
+MISTAKES = [
+    (GENETIC, '"genetic"\n', '"genetc"\n', "algorithm", "no such word", "did you mean 'genetic'?"),
+    (GENETIC, 'algorithm = "genetic"', 'algoritm = "genetic"', "algoritm", "unknown key `algoritm`",
+     "did you mean 'algorithm'?"),
+    (GENETIC, 'algorithm = "genetic"\n', "", "algorithm", "missing key", 'add one, such as algorithm = "genetic"'),
+    (GENETIC, "max_evaluations = 480\n", "", "max_evaluations", "missing key",
+     "add the number of candidates in all, such as max_evaluations = 500"),
+    (GENETIC, "= 480", "= 0", "max_evaluations", "max_evaluations must be from 1 to 2^64 - 1, got 0", None),
+    (GENETIC, "= 480", '= "480"', "max_evaluations", "not a whole number",
+     "write max_evaluations = 480, without quotes"),
+    (GENETIC, "= 480", "= 480.5", "max_evaluations", "not a whole number", None),
+    (GENETIC, "= 480", "= -1", "max_evaluations", "below 0", None),
+    (GENETIC, "= 480", "= 9000000000000000000", "max_evaluations", "more than 2^64 - 1 runs", "use a smaller budget"),
+    (GENETIC, "batch_size = 32\n", "", "batch_size", "missing key",
+     "add the number of candidates chosen at once, such as batch_size = 32"),
+    (GENETIC, "= 32\n", "= 0\n", "batch_size", "batch_size must be from 1 to 16 777 216, got 0", None),
+    (GENETIC, "= 32\n", "= 16777217\n", "batch_size", "batch_size must be from 1 to 16 777 216, got 16777217", None),
+    (GENETIC, "= 32\n", "= 16777216\n", "batch_size", "67 108 864 runs in a batch, the limit is 16 777 216",
+     "use a smaller batch or fewer replicates"),
+    (GENETIC, 'objective = { column = "Alive:argmax", goal = "maximize" }\n', "", "objective",
+     "a genetic search needs an objective",
+     'add objective = { column = "LABEL:KIND", goal = "maximize" } to [search]'),
+    (GENETIC, '{ column = "Alive:argmax", goal = "maximize" }', '"Alive:argmax"', "objective", "not a table", None),
+    (GENETIC, ', goal = "maximize"', "", "goal", "missing key", 'add goal = "maximize" or goal = "minimize"'),
+    (GENETIC, '"maximize"', '"maximise"', "goal", "no such word", "did you mean 'maximize'?"),
+    (GENETIC, '"maximize" }', '"maximize", aggregate = "averge" }', "aggregate", "no such word", None),
+    (GENETIC, 'column = "Alive:argmax", goal', "goal", "column", "missing key",
+     'add a column of reducers, such as column = "Infected:max"'),
+    (GENETIC, '"Alive:argmax"', '"Alive:argmx"', "column", "no such column of reducers",
+     "did you mean 'Alive:argmax'?"),
+    (GENETIC, '"Alive:argmax"', '"Dead:argmax"', "column", "no such column of reducers",
+     'add { column = "Dead", kinds = ["argmax"] } to the reducers of [measure]'),
+    (GENETIC, '"Alive:argmax"', '"Alive"', "column", "no such column of reducers", "did you mean 'Alive:final'?"),
+    (GENETIC, '"Alive:argmax"', '"Aliv:max"', "column", "no such column of reducers", "did you mean 'Alive:max'?"),
+    (GENETIC, GENETIC[GENETIC.index("space = ["):GENETIC.index("[search.genetic]")], "\n", "space",
+     "a genetic search needs at least one factor",
+     'add what may vary, such as { param = "ID", range = { min = 0.0, max = 1.0 } }'),
+    (GENETIC, 'param = "rate"', 'param = "rat"', "param", "unknown parameter", "did you mean 'rate'?"),
+    (GENETIC, 'param = "rate"', 'parm = "rate"', "parm", "unknown key `parm`", "did you mean 'param'?"),
+    (GENETIC, 'action = "pulse", range', 'action = "pulze", range', "action", "unknown action name",
+     "did you mean 'pulse'?"),
+    (GENETIC, 'param = "mode", levels = "all"', 'param = "rate", values = [0.5]', "param",
+     "parameter 'rate' is varied twice in one search", "factor #1 varies it already; remove one of them"),
+    (GENETIC, "max = 0.9", "max = 9.0", "max", "parameter 'rate': out of range", None),
+    (GENETIC, "max = 0.9", "max = 0.01", "max", "parameter 'rate': reversed range, min is above max", "swap them"),
+    (GENETIC, "[run]", "[set]\nrate = 0.5\n[run]", "param", "parameter 'rate' is fixed in [set] and varied here",
+     "remove 'rate' from [set], or this factor"),
+    (GENETIC, "[search.genetic]", "[search.genetics]", "genetics", "unknown key `genetics`",
+     "did you mean 'genetic'?"),
+    (GENETIC, "[search.genetic]\npopulation = 24", "[search.hill_climb]\npatience = 2", "hill_climb",
+     "[search.hill_climb] applies to a hill_climb search", 'remove it, or write algorithm = "hill_climb"'),
+    (GENETIC, "population = 24", "populaton = 24", "populaton", "unknown key `populaton`",
+     "did you mean 'population'?"),
+    (GENETIC, "= 24", "= 0", "population", "genetic.population must be from 1 to 65 536, got 0", None),
+    (GENETIC, "= 24", "= 65537", "population", "genetic.population must be from 1 to 65 536, got 65537", None),
+    (GENETIC, "= 24", "= 24\nelite_count = 24", "elite_count",
+     "genetic.elite_count must be below the population, which is 24, got 24", None),
+    (GENETIC, "= 24", "= 24\ntournament_size = 0", "tournament_size",
+     "genetic.tournament_size must be from 1 to 65 536, got 0", None),
+    (GENETIC, "= 24", "= 24\ncrossover_rate = 1.5", "crossover_rate",
+     "genetic.crossover_rate must be from 0 to 1, got 1.5", None),
+    (GENETIC, "= 24", "= 24\nmutation_rate = -0.1", "mutation_rate",
+     "genetic.mutation_rate must be from 0 to 1, got -0.1", None),
+    (GENETIC, "= 24", "= 24\nreevaluate_fraction = nan", "reevaluate_fraction",
+     "genetic.reevaluate_fraction must be from 0 to 1, got nan", None),
+    (GENETIC, "= 24", "= 24\nmutation_scale = 0", "mutation_scale",
+     "genetic.mutation_scale must be above 0 and finite, got 0.0", None),
+    (CLIMB, "patience = 3", "patience = 0", "patience", "hill_climb.patience must be from 1 to 2^64 - 1, got 0", None),
+    (CLIMB, "patience = 3", "mutation_scale = inf", "mutation_scale",
+     "hill_climb.mutation_scale must be above 0 and finite, got inf", None),
+    (CLIMB, "patience = 3", 'reevaluate = "yes"', "reevaluate", "neither true nor false", "write reevaluate = true"),
+    (PSE, PSE[PSE.index("[search.pse]"):], "", "pse", "a pse search needs a [search.pse] table with x_axis and y_axis",
+     None),
+    (PSE, 'y_axis = { column = "Dead:mean", cells = 20 }\n', "", "y_axis",
+     "a pse search needs a [search.pse] table with x_axis and y_axis", None),
+    (PSE, "batch_size = 64", 'batch_size = 64\nobjective = { column = "Alive:max", goal = "maximize" }', "objective",
+     "a pse search takes no objective", "remove it: the axes in [search.pse] say what it looks for"),
+    (PSE, AXIS, "min = 0, cells = 32", "min", "x_axis needs both min and max, or neither",
+     "add max, or remove min for a range from the first samples"),
+    (PSE, AXIS, "max = 9, cells = 32", "max", "x_axis needs both min and max, or neither",
+     "add min, or remove max for a range from the first samples"),
+    (PSE, AXIS, "min = 5, max = 5, cells = 32", "max", "pse.x_axis.max must be above min, which is 5.0, got 5.0",
+     None),
+    (PSE, AXIS, "min = -inf, max = 5, cells = 32", "min", "pse.x_axis.min must be a finite number, got -inf", None),
+    (PSE, AXIS, "min = 0, max = 5, cells = 0", "cells", "pse.x_axis.cells must be from 1 to 2^64 - 1, got 0", None),
+    (PSE, AXIS, "min = 0, max = 5", "cells", "missing key", "add the number of its parts, such as cells = 20"),
+    (PSE, AXIS, 'min = "0", max = 5, cells = 2', "min", "not a number", "write min = 0, without quotes"),
+    (PSE, "= 256", "= 0", "initial_samples",
+     "pse.initial_samples must be at least 1 where an axis has no range, got 0", None),
+    (PSE, '"Dead:mean"', '"Deed:mean"', "column", "no such column of reducers", "did you mean 'Dead:mean'?"),
+    (PSE, "[search]", "[[block]]\nfactors = []\n[search]", None, "a search takes no blocks: it chooses configs itself",
+     "remove the blocks; what may vary stands in the space of [search]"),
+    (PSE, "[search]", '[run]\norder = "breadth"\n[search]', "order",
+     "a search has its runs in the order of its candidates", "remove it"),
+    (PSE, "[search]", "[seeds]\nlist = [1]\n[search]", "list",
+     "a search needs a scheme of seeds: a candidate that is evaluated again takes replicates past any list",
+     "remove it, and write root and scheme"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("good", "right", "mistake", "key", "wrong", "hint"), MISTAKES)
+def test_a_mistake_is_told_once_with_its_line(
+    good: str, right: str, mistake: str, key: str | None, wrong: str, hint: str | None
+) -> None:
+    assert good.count(right) >= 1, "the text has the place"
+    (problem,) = problems_in(good.replace(right, mistake, 1))
+    assert (problem.place.key, problem.wrong) == (key, wrong)
+    assert problem.hint == hint or hint is None
+    assert problem.place.file == "search.toml"
+    assert problem.place.line is not None or problem.wrong == "missing key" or "needs" in problem.wrong
+
+
+def test_a_search_that_is_no_table_is_told_as_one_mistake() -> None:
+    (problem,) = problems_in('model = "study"\nsearch = "genetic"\n')
+    assert (problem.place.key, problem.wrong) == ("search", "not a table")
+
+
+def test_a_search_made_in_python_is_checked_by_its_plan() -> None:
+    factor = hw.FactorSpec(param="rate", levels=hw.RangeLevels(min=0.0, max=1.0))
+    axis = hw.AxisSpec(column="Alive:max", cells=4, min=0, max=1)
+    search = hw.SearchSpec(
+        algorithm="pse",  # type: ignore[arg-type]
+        max_evaluations=10,
+        batch_size=5,
+        space=factor,  # type: ignore[arg-type]
+        pse=hw.PseSettings(x_axis=axis, y_axis=msgspec.structs.replace(axis, max=-1)),
+    )
+    assert search.space == (factor,)
+    with pytest.raises(PlanError, match=r"pse\.y_axis\.max must be above min, which is 0, got -1"):
+        hw.SweepSpec(model="study", search=search).plan(SCHEMA)
+    with pytest.raises(SpecError, match="did you mean 'random'"):
+        hw.SearchSpec(algorithm="randon", max_evaluations=1, batch_size=1, space=())  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="did you mean 'minimize'"):
+        hw.ObjectiveSpec(column="Alive:max", goal="minimise")  # type: ignore[arg-type]
+
+
+def test_the_plan_of_a_search_is_that_of_the_one_config_that_all_share() -> None:
+    plan = hw.parse_spec(GENETIC).spec.plan(SCHEMA)
+    assert (plan.config_count, plan.run_count) == (1, 4)
+    assert plan.search_space is not None
+    assert [target.column for target in plan.search_space.targets] == ["rate", "mode", "action.pulse"]
+    sweep = hw.parse_spec(GENETIC[: GENETIC.index("[search]")]).spec.plan(SCHEMA)
+    assert plan.plan_hash == sweep.plan_hash
+    assert sweep.search_space is None
+
+
+def test_an_action_whose_tick_is_searched_is_not_warned_of() -> None:
+    late = GENETIC.replace("tick = 4", "tick = 400")
+    assert hw.parse_spec(late).spec.plan(SCHEMA).warnings() == ()
+    assert (
+        len(
+            hw.parse_spec(late.replace('{ action = "pulse", range = { min = 0, max = 20 } },', ""))
+            .spec.plan(SCHEMA)
+            .warnings()
+        )
+        == 1
+    )
+
+
+SHARES = st.floats(0.0, 1.0)
+SCALES = st.floats(1e-9, 1e9)
+COUNTS = st.integers(1, 65536)
+AXES = st.builds(hw.AxisSpec, column=st.just("Alive:max"), cells=COUNTS) | st.builds(
+    hw.AxisSpec, column=st.just("Dead:min"), cells=COUNTS, min=st.floats(-1e9, 0.0), max=st.floats(1.0, 1e300)
+)
+SPACE = (hw.FactorSpec(param="rate", levels=hw.RangeLevels(min=0.0, max=1.0)),)
+OBJECTIVES = st.builds(
+    hw.ObjectiveSpec,
+    column=st.just("Alive:max"),
+    goal=st.sampled_from(hw.Goal),
+    aggregate=st.sampled_from(hw.Aggregate),
+)
+SEARCHES = st.one_of(
+    st.builds(
+        hw.SearchSpec,
+        algorithm=st.just(hw.SearchAlgorithm.HILL_CLIMB),
+        max_evaluations=st.integers(1, 2**60),
+        batch_size=st.integers(1, 2**24),
+        space=st.just(SPACE),
+        objective=OBJECTIVES,
+        hill_climb=st.builds(hw.HillClimbSettings, mutation_scale=SCALES, patience=COUNTS, reevaluate=st.booleans()),
+    ),
+    st.builds(
+        hw.SearchSpec,
+        algorithm=st.just(hw.SearchAlgorithm.GENETIC),
+        max_evaluations=COUNTS,
+        batch_size=COUNTS,
+        space=st.just(SPACE),
+        objective=OBJECTIVES,
+        genetic=st.builds(
+            hw.GeneticSettings,
+            population=st.integers(10, 65536),
+            elite_count=st.integers(0, 9),
+            tournament_size=COUNTS,
+            crossover_rate=SHARES,
+            mutation_rate=SHARES,
+            mutation_scale=SCALES,
+            reevaluate_fraction=SHARES,
+        ),
+    ),
+    st.builds(
+        hw.SearchSpec,
+        algorithm=st.just(hw.SearchAlgorithm.PSE),
+        max_evaluations=COUNTS,
+        batch_size=COUNTS,
+        space=st.just(SPACE),
+        pse=st.builds(
+            hw.PseSettings,
+            x_axis=AXES,
+            y_axis=AXES,
+            initial_samples=COUNTS,
+            mutation_scale=SCALES,
+            aggregate=st.sampled_from(hw.Aggregate),
+        ),
+    ),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEARCHES)
+def test_any_search_survives_both_forms_and_its_document(search: hw.SearchSpec) -> None:
+    spec = hw.SweepSpec(model="study", measure=hw.MeasureSettings(series_every=1), search=search)
+    assert hw.parse_spec(hw.spec_to_toml(spec)).spec == spec
+    assert hw.parse_spec(hw.spec_to_json(spec)).spec == spec
+    assert parse_spec_document(spec_document(spec)) == spec
+    spec.plan(SCHEMA)
