@@ -10,6 +10,7 @@ from henad_web.wording import amount, duration_text, size_text
 
 __all__ = [
     "GAP_MARK",
+    "SEARCH_TEXT",
     "TIMES",
     "archive_name",
     "as_sentence",
@@ -26,6 +27,9 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 GAP_MARK = "\N{DAGGER}"
 """Behind the reducers of a run that met a value which is not finite, and before the line that counts such runs."""
+
+SEARCH_TEXT = "This is a search: its spec is right, and it cannot be run here."
+"""The plan line of a spec that is a search."""
 
 
 def as_sentence(line: str) -> str:

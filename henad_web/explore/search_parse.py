@@ -71,13 +71,12 @@ def read_search(top: TableReader) -> SearchSpec | None:
     found = ProblemList()
     check_settings(search, found)
     told = {(each.place.table, each.place.key) for each in table.problems.problems[before:]}
-    # Without its algorithm nobody knows what a search may hold; a table that cannot be read is there all the same.
+    # Without its algorithm nobody knows what a search may hold.
     is_known = isinstance(word, str) and search.algorithm.value == word
     for problem in found.problems:
-        place, key = problem.place, problem.place.key or ""
-        is_held = place.table == table.path and key in table and getattr(search, key, 0) is None
-        is_about_algorithm = place.table == table.path and key in _ALGORITHM_PARTS
-        if (place.table, place.key) not in told and not is_held and (is_known or not is_about_algorithm):
+        place = problem.place
+        is_about_algorithm = place.table == table.path and place.key in _ALGORITHM_PARTS
+        if (place.table, place.key) not in told and (is_known or not is_about_algorithm):
             table.problems.problems.append(problem)
     return search
 

@@ -13,11 +13,13 @@ from henad_web.explore.hashes import config_head
 from henad_web.run.requests import Replicates, RunRequest
 from henad_web.run.source import Turn
 from henad_web.search.searcher import Candidate, Evaluation, Watched
+from henad_web.search.update import Telling
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.run.source import RunSource
     from henad_web.search.plan import SearchPlan
+    from henad_web.search.update import SearchUpdate
 
 __all__ = ["SearchSource"]
 
@@ -44,7 +46,7 @@ class SearchSource:
         self._batch: tuple[Candidate, ...] = ()
         self._heard: list[Watched] = []
         self._asking: Generator[None, None, tuple[Candidate, ...]] | None = None
-        self._telling: Generator[None, None, None] | None = None
+        self._telling: Generator[None, None, SearchUpdate] | None = None
         self._is_over = False
 
     @property
@@ -92,12 +94,13 @@ class SearchSource:
 
     def _tell(self) -> Turn:
         if self._telling is None:
-            self._telling = self.searcher.telling(self._evaluations())
+            self._telling = Telling(self._plan, self.searcher, self._batch, self._evaluations()).pieces()
         try:
             next(self._telling)
-        except StopIteration:
+        except StopIteration as end:
             self._telling, self._batch, self._heard = None, (), []
             self._is_over = self.searcher.asked_count == self.searcher.max_evaluations
+            return Turn(end.value)
         return Turn()
 
     def _evaluations(self) -> list[Evaluation]:

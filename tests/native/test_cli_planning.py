@@ -102,6 +102,12 @@ def test_the_plan_of_a_search_says_size_batches_budget_and_time(spec: Path, caps
     assert list(spec.parent.iterdir()) == [spec]
 
 
+def test_the_lanes_of_a_search_are_for_the_runs_of_a_batch(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec.write_text(SEARCH.replace("batch_size = 32", "batch_size = 2").replace("replicates = 4", "replicates = 1"))
+    assert main(["plan", str(spec), "--concurrent", "3"]) == 0
+    assert "  layout        2 process lanes" in capsys.readouterr().out
+
+
 def test_the_plan_of_a_pse_search_shows_its_axes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     axes = 'x_axis = { column = "Infected:max", min = 0, max = 256, cells = 32 }\n'
     axes += 'y_axis = { column = "Recovered:final", cells = 20 }\n'

@@ -89,7 +89,7 @@ class LanesInAnyOrder:
 
 
 class Bench:
-    """A sweep of eight runs of a toy on lanes that a test drives."""
+    """A sweep on lanes that a test drives, of eight runs of a toy unless it gives another one."""
 
     def __init__(
         self,
@@ -97,13 +97,16 @@ class Bench:
         store: MemoryStore | None = None,
         runs: int = 8,
         source_of: Callable[[Plan], RunSource] | None = None,
+        entry: hw.ModelEntry | None = None,
+        spec: hw.SweepSpec | None = None,
     ) -> None:
-        entry = entry_of(Toy)
-        spec = hw.SweepSpec(
-            model="toy",
-            run=hw.RunSettings(steps=4, replicates=runs),
-            measure=hw.MeasureSettings(stats_every=2),
-        )
+        entry = entry_of(Toy) if entry is None else entry
+        if spec is None:
+            spec = hw.SweepSpec(
+                model="toy",
+                run=hw.RunSettings(steps=4, replicates=runs),
+                measure=hw.MeasureSettings(stats_every=2),
+            )
         self.clock, self.entry, self.plan = clock, entry, spec.plan(entry.schema())
         self.store = MemoryStore() if store is None else store
         around = Surroundings(

@@ -168,6 +168,18 @@ def test_a_failed_run_gives_its_candidate_no_value() -> None:
     assert sum(failed.values()) == len(batches), "one of each batch"
 
 
+def test_a_source_is_done_once_its_budget_is_told() -> None:
+    source = SearchSource(plan_of(SMALL.replace("= 50", "= 3")))
+    while source.turn(may_ask=True) is not None:
+        pass
+    for request in iter(source.next, None):
+        source.committed(outcome_of(request))
+    assert not source.is_done
+    while source.turn(may_ask=False) is not None:
+        pass
+    assert source.is_done, "without another ask"
+
+
 def test_a_source_that_may_not_ask_tells_a_whole_batch_and_asks_for_no_other() -> None:
     source = SearchSource(plan_of(SMALL))
     assert source.turn(may_ask=False) is None

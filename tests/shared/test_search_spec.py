@@ -126,6 +126,23 @@ def test_a_search_is_written_back_in_full_in_both_forms(text: str) -> None:
     }
 
 
+def test_settings_that_are_left_out_are_written_back_too() -> None:
+    bare = GENETIC.replace("[search.genetic]\npopulation = 24", "")
+    written = spec_document(hw.parse_spec(bare).spec)["search"]
+    assert isinstance(written, dict)
+    assert written["genetic"] == {
+        "population": 32,
+        "elite_count": 2,
+        "tournament_size": 3,
+        "crossover_rate": 0.9,
+        "mutation_rate": 0.2,
+        "mutation_scale": 0.1,
+        "reevaluate_fraction": 0.25,
+    }
+    default = bare + "[search.genetic]\n"
+    assert hw.spec_hash(hw.parse_spec(bare)) == hw.spec_hash(hw.parse_spec(default))
+
+
 def test_the_hash_of_a_spec_takes_what_its_search_says() -> None:
     hashes = {
         hw.spec_hash(hw.parse_spec(text))
@@ -227,6 +244,7 @@ MISTAKES = [
      None),
     (PSE, AXIS, "min = -inf, max = 5, cells = 32", "min", "pse.x_axis.min must be a finite number, got -inf", None),
     (PSE, AXIS, "min = 0, max = 5, cells = 0", "cells", "pse.x_axis.cells must be from 1 to 2^64 - 1, got 0", None),
+    (PSE, PSE[PSE.index("[search.pse]"):], "pse = 3", "pse", "not a table", None),
     (PSE, AXIS, "min = 0, max = 5", "cells", "missing key", "add the number of its parts, such as cells = 20"),
     (PSE, AXIS, 'min = "0", max = 5, cells = 2', "min", "not a number", "write min = 0, without quotes"),
     (PSE, "= 256", "= 0", "initial_samples",
