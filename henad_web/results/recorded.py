@@ -196,6 +196,7 @@ class RecordedResults:
             self.runs = RecordedRuns(stream, layout_of(self.manifest))
         self._series = SeriesFile(files.parts.get(SERIES), self.stat_columns)
         self._kept: dict[int, RecordedSeries] = {}
+        self._tables: dict[str, RecordedTable] = {}
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -396,7 +397,9 @@ class RecordedResults:
         name = own_table_name(id)
         if not self._holds(name) and len(self.runs):
             raise MissingFileError([name], self._files.names, self.path)
-        return RecordedTable(id, kinds[id], self._files.parts.get(name, io.BytesIO), self)
+        if id not in self._tables:  # its index takes a look at every row
+            self._tables[id] = RecordedTable(id, kinds[id], self._files.parts.get(name, io.BytesIO), self)
+        return self._tables[id]
 
     def schedule(self, run_id: int) -> Schedule:
         """Return the actions of the run `run_id` by tick.

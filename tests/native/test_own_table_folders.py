@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
+from henad_native import staging
 from henad_native.cli import main
+from henad_native.staging import StagedTables
 from henad_native.unpacking import unpack_results
 from henad_web.results.archive import pack
 from tests.native.folders import (
@@ -132,6 +134,33 @@ def test_a_directory_holds_the_bytes_of_memory_at_any_lanes(tmp_path: Path) -> N
         assert masked_in(folder) == expected
 
 
+@pytest.mark.parametrize("renamed", range(4))
+def test_results_that_take_the_place_of_others_are_whole_wherever_their_renaming_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renamed: int
+) -> None:
+    old = dict.fromkeys(("runs.csv", *OWN, "manifest.json"), b"run_id,tick,old\n")
+    new = dict.fromkeys(("runs.csv", OWN[0], OWN[2], "manifest.json"), b"run_id,tick,new\n")
+    (tmp_path / "tables").mkdir()
+    for name, content in old.items():
+        (tmp_path / name).write_bytes(content)
+    assert sum(map(len, new.values())) == sum(
+        StagedTables(tmp_path).writing({name: [text] for name, text in new.items()})
+    )
+    left = iter(range(renamed))
+
+    def cut(source: Path, target: Path) -> None:
+        if next(left, None) is None:
+            raise OSError("cut")
+        source.replace(target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(staging, "rename_over", cut)
+        with pytest.raises(OSError, match="cut"):
+            StagedTables(tmp_path).finish()
+    StagedTables(tmp_path).finish()
+    assert files_in(tmp_path) == new
+
+
 def test_a_folder_of_that_name_may_hold_anything_else(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     (folder / "tables").mkdir(parents=True)
@@ -148,6 +177,7 @@ def test_a_folder_of_that_name_may_hold_anything_else(tmp_path: Path) -> None:
 
 def a_link(folder: Path) -> None:
     (folder.parent / "elsewhere").mkdir()
+    (folder.parent / "elsewhere" / "edges.csv").write_bytes(b"run_id,tick,a,b\n")
     (folder / "tables").symlink_to(folder.parent / "elsewhere")
 
 
@@ -206,12 +236,15 @@ def test_what_is_in_the_way_of_a_table_is_refused_before_anything_is_written(tmp
     assert hw.ResultSet.open(free, models=HERD).is_complete, "it is in nobody's way without tables"
 
 
-def test_a_table_that_was_saved_by_another_program_is_still_one_of_the_sweep(tmp_path: Path) -> None:
+def test_a_table_that_is_empty_or_saved_by_another_program_is_still_one_of_the_sweep(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     sweep(HERD, SPEC, folder)
     whole = masked_in(folder)
     edges = folder / "tables" / "edges.csv"
     edges.write_bytes(b'\xef\xbb\xbf"run_id","tick","a","b"\r\n' + edges.read_bytes().partition(b"\n")[2])
+    record_of(resume(HERD, folder))
+    assert masked_in(folder) == whole
+    edges.write_bytes(b"")  # as a sweep leaves it that is killed before the header is there
     record_of(resume(HERD, folder))
     assert masked_in(folder) == whole
     edges.write_bytes(b"\xef\xbb\xbf" + edges.read_bytes())
@@ -267,6 +300,16 @@ def test_shards_merge_to_the_whole_and_others_are_refused(tmp_path: Path) -> Non
     edges.write_bytes(edges.read_bytes().replace(b"a,b", b"a,c", 1))
     with pytest.raises(hw.MergeError, match=r"the columns of its tables/edges\.csv are"):
         hw.merge([tmp_path / "0", tmp_path / "1"], tmp_path / "refused")
+
+
+def test_rows_that_another_program_saved_are_copied_as_a_sweep_writes_them(tmp_path: Path) -> None:
+    sweep(HERD, herd_spec((1, 2)), tmp_path / "old")
+    for name in OWN:
+        table = tmp_path / "old" / name
+        table.write_bytes(table.read_bytes().replace(b"\n2,", b"\r\n2,"))
+    sweep(HERD, herd_spec((2,)), tmp_path / "new")
+    sweep(HERD, herd_spec((2,)), tmp_path / "copied", reuse=tmp_path / "old")
+    assert masked_in(tmp_path / "copied") == masked_in(tmp_path / "new")
 
 
 def test_a_zip_becomes_a_folder_that_goes_on(tmp_path: Path) -> None:

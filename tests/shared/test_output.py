@@ -7,12 +7,13 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from henad_web.errors import HoldsResultsError, OutputFullError
-from henad_web.explore.outcomes import RunStatus, Series, StopReason
+from henad_web.explore.outcomes import RunStatus, RunTable, Series, StopReason
 from henad_web.output.masking import masked
 from henad_web.output.record import Counts, SweepEnd
 from henad_web.output.store import MemoryStore
@@ -227,6 +228,13 @@ def test_series_go_before_their_row_and_the_summary_before_the_manifest() -> Non
     store.calls.clear()
     writer.write_run(outcome_of(PLAN, 0))
     assert store.calls == ["append series.csv", "append runs.csv", "flush"]
+    store.calls.clear()
+    for name in ("tables/agents.csv", "tables/edges.csv", "tables/rows.csv"):
+        store.create(name, b"")
+    tables = {"agents": RunTable(b"1,0,7\n", 1), "edges": RunTable(b"1,0,7\n", 1)}
+    writer.write_run(replace(outcome_of(PLAN, 1), tables=tables))
+    own = ["append tables/agents.csv", "append tables/edges.csv", "append tables/rows.csv"]
+    assert store.calls == [*own, "append series.csv", "append runs.csv", "flush"]
     store.calls.clear()
     writer.finish(SweepEnd.COMPLETE)
     assert store.calls == ["sync", "replace summary.csv", "replace manifest.json"]

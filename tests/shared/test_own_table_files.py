@@ -30,10 +30,12 @@ def running(files: Files) -> Files:
     return {**files, "manifest.json": manifest}
 
 
-def resumed(host: Host, files: Files, spec: hw.SweepSpec | None = None, **options: Any) -> tuple[Files, list[int]]:
+def resumed(
+    host: Host, files: Files, spec: hw.SweepSpec | None = None, *, entry: hw.ModelEntry = HERD, **options: Any
+) -> tuple[Files, list[int]]:
     """Return the files that a resume of `files` ends with, and the runs it did."""
     chosen = hw.SweepRunOptions(**options)
-    events = host.drain(hw.SweepRun.resume_files(HERD, files, chosen, spec=spec, target=host.target))
+    events = host.drain(hw.SweepRun.resume_files(entry, files, chosen, spec=spec, target=host.target))
     assert isinstance(events[-1], hw.Finished), events[-1]
     assert events[-1].record.files is not None
     ran = [event.outcome.run.run_id for event in events if isinstance(event, hw.RunFinished)]
@@ -93,12 +95,28 @@ def test_failed_runs_tried_again_leave_their_rows_once(stepped: Host) -> None:
     assert (hw.masked(again), ran) == (hw.masked(files), [2, 3])
 
 
+class Echoes(Herd):
+    """Herds whose moods have lines that begin as the rows of runs do, quoted where a comma or a line break is there."""
+
+    moods = ("\n" + "".join(f"{run_id},\n" for run_id in range(6)), '3,"\n5,', "4,")
+
+    def table(self, name: str) -> Any:
+        columns = dict(super().table(name))
+        return {**columns, "mood": [self.moods[id] for id in columns["id"]]} if name == "agents" else columns
+
+
+ECHOES = replace(entry_of(Echoes), tables=HERD.tables)
+
+
+@pytest.mark.parametrize("entry", [HERD, ECHOES], ids=["moods", "echoes"])
 @pytest.mark.parametrize("order", ["depth", "breadth"])
-def test_added_replicates_move_rows_to_their_new_ids_and_no_cell_with_them(stepped: Host, order: str) -> None:
-    """A mood holds a line that begins like the row of run 12 or 0; runs 0 to 5 become 0, 1, 2 and so on of three."""
+def test_added_replicates_move_rows_to_their_new_ids_and_no_cell_with_them(
+    stepped: Host, entry: hw.ModelEntry, order: str
+) -> None:
+    """Runs 2 to 5 become others, whose old ids begin lines inside of cells."""
     more = herd_spec(replicates=8, order=order)
-    again, _ = resumed(stepped, stepped.files(HERD, herd_spec()), more)
-    assert hw.masked(again) == hw.masked(stepped.files(HERD, more))
+    again, _ = resumed(stepped, stepped.files(entry, herd_spec()), more, entry=entry)
+    assert hw.masked(again) == hw.masked(stepped.files(entry, more))
 
 
 def test_a_folder_saved_by_a_spreadsheet_is_read_and_written_back(stepped: Host) -> None:
@@ -108,6 +126,9 @@ def test_a_folder_saved_by_a_spreadsheet_is_read_and_written_back(stepped: Host)
     assert len(opened({**files, **saved}).table("agents")) == len(opened(files).table("agents")) == 36
     again, ran = resumed(stepped, {**files, **saved})
     assert (hw.masked(again), ran) == (hw.masked(files), [])
+    more = herd_spec(replicates=3)
+    again, ran = resumed(stepped, {**files, **saved}, more)
+    assert (hw.masked(again), ran) == (hw.masked(stepped.files(HERD, more)), [2, 5, 8])
 
 
 def test_an_aborted_sweep_goes_on_from_its_zip(host: Host, stepped: Host) -> None:
@@ -290,6 +311,22 @@ def test_a_verification_finds_a_changed_cell_and_a_lost_row(stepped: Host) -> No
     lost = {**files, "tables/edges.csv": files["tables/edges.csv"].replace(b"1,5,0,1\n", b"")}
     (difference,) = hw.verify_results(opened(lost), runs=6).differences
     assert str(difference) == "run 1, rows at tick 5: recorded 0 rows, rerun 1 row"
+
+
+def test_a_table_is_looked_through_once_for_all_runs(stepped: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    from henad_web.results import own_tables  # noqa: PLC0415 - whose index is counted
+
+    looks: list[str] = []
+
+    def counted(stream: Any, file: OwnFile) -> Any:
+        looks.append(file.name)
+        return index_own(stream, file)
+
+    monkeypatch.setattr(own_tables, "index_own", counted)
+    results = opened(stepped.files(HERD, herd_spec()))
+    assert hw.verify_results(results, runs=6).is_equal
+    assert sum(len(results.table("agents").run(run_id)) for run_id in range(6)) == 36
+    assert sorted(looks) == ["tables/agents.csv", "tables/edges.csv"]
 
 
 def test_blocks_of_any_size_give_the_same_index(monkeypatch: pytest.MonkeyPatch) -> None:
