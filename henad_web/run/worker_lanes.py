@@ -294,7 +294,6 @@ class WorkerLanes:
         self._queue = deque(request for request in self._queue if request.run.run_id != run_id)
         for lane in [lane for lane in (*self._late, *self._lanes) if run_id in lane.runs]:
             del lane.runs[run_id]
-            lane.told.discard(run_id)
             if lane.runs:
                 continue
             lane.worker.send(WorkerOrder.CLOSE)

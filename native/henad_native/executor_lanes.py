@@ -139,16 +139,13 @@ class RenewedExecutor:
         if self._in_a_row >= RENEWALS:
             return False
         self._in_a_row += 1
-        _shut_down(self._executor)
+        _shut_down(self._executor, is_at_work=_is_gone(self._executor))
         self._executor = self._made()
         return True
 
     def close(self) -> None:
         """Shut the executor down, and end processes of its own that are at something: nobody waits for that."""
-        if self._under_way and isinstance(self._executor, ProcessPoolExecutor):
-            for process in list((self._executor._processes or {}).values()):  # it has no word for it before Python 3.14
-                process.terminate()
-        _shut_down(self._executor)
+        _shut_down(self._executor, is_at_work=bool(self._under_way))
 
     def _made(self) -> Executor:
         made = self._make()
@@ -162,10 +159,24 @@ class RenewedExecutor:
             self._in_a_row = 0
 
 
-def _shut_down(executor: object) -> None:
+def _shut_down(executor: object, *, is_at_work: bool) -> None:
     """Shut `executor` down as far as it can be, and wait for nothing."""
+    if is_at_work and isinstance(executor, ProcessPoolExecutor):
+        _end_processes(executor)
     with suppress(Exception):  # broken ones, and some that have a word of their own for it
         executor.shutdown(wait=False)  # type: ignore[attr-defined]
+
+
+def _end_processes(pool: ProcessPoolExecutor) -> None:
+    """End the processes of `pool`, for which it has no word before Python 3.14, and its own wait for them.
+
+    A process that is ended while it sends leaves half a message. The pool's thread would wait for the rest, and the
+    interpreter's exit for the thread, as long as somebody could write it: this process has that end of the pipe, too.
+    """
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
+    with suppress(AttributeError, OSError):  # it is gone already
+        pool._result_queue._writer.close()  # type: ignore[attr-defined]
 
 
 def workers_of(executor: object) -> int | None:

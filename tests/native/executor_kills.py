@@ -75,6 +75,7 @@ def kills_of(kind: str, seed: int) -> Iterator[ExecutorKills]:
     with (
         patch.object(executor_lanes, "SPAN_S", SHORT_SPAN_S),
         patch.object(late_bundles, "WAY_S", SHORT_WAY_S),
+        patch.object(late_bundles, "LATENESS", 1.5),
         _lasting(kind) as made,
     ):
         rounds = ExecutorKills(seed=seed, pool=made)

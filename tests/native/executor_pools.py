@@ -55,9 +55,13 @@ def _processes(count: int) -> Iterator[Pool]:
 
 @contextmanager
 def _dask(count: int) -> Iterator[Pool]:
-    from distributed import Client, LocalCluster  # noqa: PLC0415 - half a second that others do without
+    import dask  # noqa: PLC0415 - half a second that others do without
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - as above
 
     with (
+        dask.config.set(
+            {"distributed.deploy.lost-worker-timeout": "10 minutes"}
+        ),  # else one that starts slowly is gone
         LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
@@ -98,8 +102,11 @@ def _parsl(count: int) -> Iterator[Pool]:
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # its own, of this Python
-                with ParslPoolExecutor(config) as executor:
+                executor = ParslPoolExecutor(config)
+                try:
                     yield Pool(executor=executor, workers=lambda: _below(folder))
+                finally:
+                    executor.shutdown(wait=False)  # it would wait for ever for a task that it has lost
     finally:
         os.environ["PATH"] = path
 

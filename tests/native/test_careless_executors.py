@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -165,3 +167,37 @@ def test_an_executor_whose_scheduler_is_gone_is_made_anew_by_its_factory(
 ) -> None:
     swept(study, RenewedExecutor(lambda: vanishing(None if lent else 3)))
     assert [executor.shutdowns for executor in lent] == [1, 0]
+
+
+HALF_SENT = """
+import multiprocessing, os, signal, struct, sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
+from henad_native.executor_lanes import RenewedExecutor
+
+def send_half():
+    frame = sys._getframe()
+    while "result_queue" not in frame.f_locals:
+        frame = frame.f_back
+    os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 1000) + b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    executor = RenewedExecutor(lambda: ProcessPoolExecutor(1, mp_context=context))
+    lost = executor.submit(send_half)
+    wait([process.sentinel for process in executor.executor._processes.values()])
+    if sys.argv[1] == "renewed":
+        print(executor.submit(len, "four").result(), flush=True)
+    else:
+        print(4, flush=True)
+    executor.close()
+"""
+
+
+@pytest.mark.parametrize("then", ["renewed", "closed"])
+def test_a_pool_that_waits_for_the_rest_of_an_answer_does_not_keep_the_program(then: str, tmp_path: Path) -> None:
+    (tmp_path / "half_sent.py").write_text(HALF_SENT)
+    command = [sys.executable, "half_sent.py", then]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "4\n"), done.stderr

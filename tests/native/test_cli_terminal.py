@@ -126,3 +126,36 @@ def test_a_second_ctrl_c_ends_the_sweep_with_its_files(tmp_path: Path, terminals
     assert json.loads((tmp_path / "out/manifest.json").read_bytes())["status"] == "aborted"
     assert "go on with" in terminal.shown
     assert "Traceback" not in terminal.shown, "no lane hears of it"
+
+
+POOL = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+def make():
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+"""
+
+
+@pytest.mark.parametrize(("key", "code", "status"), [("\n", 0, "complete"), (CTRL_C, 1, "aborted")])
+def test_over_an_executor_ctrl_c_holds_the_sweep_and_then_ends_it(
+    key: str, code: int, status: str, tmp_path: Path, terminals: list[Terminal]
+) -> None:
+    (tmp_path / "pools.py").write_text(POOL)
+    (tmp_path / "spec.toml").write_text(SPEC.format(steps=50, replicates=100))
+    options = (
+        "--executor",
+        f"{tmp_path / 'pools.py'}:make",
+        "--models",
+        f"{ROOT / 'tests/native/lane_models.py'}:slow",
+    )
+    terminals.append(Terminal("run", str(tmp_path / "spec.toml"), "--out", str(tmp_path / "out"), *options))
+    terminal = terminals[-1]
+    terminal.until_shown("run 3 · tick 0")
+    terminal.press(CTRL_C)
+    terminal.until_shown("paused: Enter goes on")
+    terminal.press(key)
+    assert terminal.ended() == code
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= RESULTS
+    assert json.loads((tmp_path / "out/manifest.json").read_bytes())["status"] == status
+    assert "Traceback" not in terminal.shown, "no worker hears of it"

@@ -71,15 +71,16 @@ def test_while_nothing_comes_back_one_bundle_at_a_time_is_late_and_each_waited_f
     patience = Patience(BUNDLE_S, None)
     now_s, renewed = 0.0, []
     for tries in range(MOST_TRIES):
-        assert not patience.is_late([tries], 0.0, now_s + LEAST_S * 2**tries - 0.001)
+        sent_s = now_s
         now_s += LEAST_S * 2**tries
-        assert patience.is_late([tries], 0.0, now_s)
-        renewed.append(patience.try_again([tries], 0.0, now_s))
-        assert not patience.is_late([tries + 1], 0.0, now_s)
+        assert not patience.is_late([tries], sent_s, now_s - 0.001)
+        assert patience.is_late([tries], sent_s, now_s)
+        renewed.append(patience.try_again([tries], sent_s, now_s))
+        assert not patience.is_late([tries + 1], 0.0, now_s + LEAST_S * 2 ** (tries + 1) - 0.001)
     assert renewed == [tries >= RENEWED_FROM for tries in range(1, MOST_TRIES + 1)]
     now_s += LEAST_S * 2**MOST_TRIES
     with pytest.raises(WorkersSilentError, match=r"for 9\.7 hours, though runs were handed out again 8 times: ") as end:
-        patience.try_again([9], 0.0, now_s)
+        patience.try_again([9], now_s - 100.0, now_s)
     assert (end.value.tries, end.value.seconds) == (MOST_TRIES, now_s)
     assert "set timeout_s above it, and it is waited for" in str(end.value)
 
@@ -90,7 +91,7 @@ def test_what_comes_back_ends_the_silence() -> None:
         for run_id in range(MOST_TRIES):
             patience.try_again([run_id], 0.0, 1e6)
         patience.hear(1.0)
-    assert patience.is_late([100], 1e6, 1e6 + LEAST_S)
+        assert patience.is_late([100], 1e6 - LEAST_S, 1e6), "one that was late beside the last one"
 
 
 @pytest.mark.parametrize("times", [0.5, 1.0, 2.75, 3.0, 40.0])
@@ -149,6 +150,46 @@ def test_late_runs_are_done_again_one_by_one_and_each_is_taken_once(clock: Manua
     assert came == [6, 7, 8, 9, 10, 11]
     assert [*again.bundles, *last.bundles][:3] == [[3], [5], [6]]
     assert len(stage.workers) == 3
+
+
+def test_what_a_late_worker_still_has_is_taken_after_others_did_a_part(clock: ManualClock) -> None:
+    stage = far(clock)
+    (late,) = stage.workers
+    stage.end(late, 0)
+    assert late.bundles[-1] == [1, 2]
+    wait(stage, LEAST_S)
+    again = stage.workers[1]
+    assert ended(stage.end(again, 1)) == [1]
+    assert WorkerOrder.CLOSE not in late.orders
+    assert ended(stage.end(late, 1, 2)) == [2]
+
+
+def test_no_outcome_is_taken_of_a_run_that_was_given_up(clock: ManualClock) -> None:
+    stage = far(clock)
+    (late,) = stage.workers
+    wait(stage, LEAST_S)
+    again = stage.workers[1]
+    came = [run_id for _ in range(4) for run_id in ended(stage.lose(again))]
+    assert (came, again.bundles) == ([0], [[0]] * 4 + [[1]])
+    assert ended(stage.end(late, 0)) == []
+
+
+def test_what_came_back_late_has_others_be_waited_for_longer(clock: ManualClock) -> None:
+    stage = far(clock, count=2)
+    clock.advance(LEAST_S - 1)
+    stage.end(stage.workers[1], 1)
+    wait(stage, LATENESS * (LEAST_S - 1) - LEAST_S)
+    assert len(stage.workers) == 2
+    wait(stage, 1)
+    assert len(stage.workers) == 3
+
+
+def test_of_bundles_that_are_late_together_the_oldest_is_done_first(clock: ManualClock) -> None:
+    stage = far(clock, count=2)
+    clock.advance(10)
+    stage.end(stage.workers[0], 0)
+    wait(stage, LEAST_S)
+    assert [worker.bundles for worker in stage.workers] == [[[0], [2, 3]], [[1]], [[1]]]
 
 
 def test_what_a_late_worker_gives_back_or_loses_is_of_no_account(clock: ManualClock) -> None:

@@ -8,7 +8,7 @@ from henad_web.explore.outcomes import RunStatus, StopReason
 from henad_web.run.bundles import Bundling
 from henad_web.run.lane_messages import EndedRun, EntryRefused, OutcomesSent, RunsReturned
 from henad_web.run.lanes import LaneCommand, LaneNotice, LaneReport, RunEnded, RunLost
-from henad_web.run.lost_runs import LOSSES_A_LANE, WorkersLostError
+from henad_web.run.lost_runs import LOSSES_A_LANE, LostRuns, WorkersLostError
 from henad_web.run.worker_lanes import LanesRefusedError
 from tests.shared.hosts import ManualClock
 from tests.shared.played_workers import PlayedWorker, Stage, ended
@@ -76,6 +76,16 @@ def test_runs_before_and_behind_a_lost_one_are_not_handed_out_with_it(clock: Man
     stage.lose(first)
     stage.end(second, *second.bundles[-1])
     assert [bundle for bundle in (*first.bundles, *second.bundles) if 0 in bundle] == [[0], [0], [0]]
+
+
+def test_a_bundle_of_others_ends_before_a_run_that_was_lost_twice(clock: ManualClock) -> None:
+    stage, lost = far(clock), LostRuns()
+    queue = [stage.request(run_id) for run_id in (3, 4, 5, 6)]
+    lost.lose([5], "gone", 1)
+    assert lost.together(queue, 4, ()) == 4
+    lost.lose([5], "gone", 1)
+    assert lost.together(queue, 4, ()) == 2
+    assert lost.together(queue, 2, ()) == 2
 
 
 def lose_thrice(stage: Stage, worker: PlayedWorker) -> None:
