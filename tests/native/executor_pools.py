@@ -59,9 +59,7 @@ def _dask(count: int) -> Iterator[Pool]:
     from distributed import Client, LocalCluster  # noqa: PLC0415 - as above
 
     with (
-        dask.config.set(
-            {"distributed.deploy.lost-worker-timeout": "10 minutes"}
-        ),  # else one that starts slowly is gone
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),  # for one that starts slowly
         LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
