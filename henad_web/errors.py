@@ -202,7 +202,9 @@ class UnknownModelError(HenadError):
 
 
 class ModelDefinitionError(HenadError):
-    """A model declared wrongly by its author: an id, parameter, statistic, option or palette that cannot be used."""
+    """A model declared wrongly by its author; `place` is a file of it and a line, where no frame would tell them."""
+
+    place: tuple[str, int] | None = None
 
 
 class ModelMismatchError(HenadError):
@@ -282,12 +284,11 @@ class ProbeError(HenadError):
 
     def __init__(self, faults: Iterable[tuple[int, str]]) -> None:
         self.faults = tuple(faults)
-        tried = "; ".join(f"config {config_id}: {text}" for config_id, text in self.faults[:_MOST_NAMED])
-        more = f"; and {len(self.faults) - _MOST_NAMED} more" if len(self.faults) > _MOST_NAMED else ""
-        super().__init__(
-            f"none of the {len(self.faults)} configs tried could be built: {tried}{more}; put a config that builds "
-            f"first, or filter with `where`"
-        )
+        texts = [text for _, text in self.faults]
+        alike = {text: f" and {texts.count(text) - 1} more" if texts.count(text) > 1 else "" for text in texts}
+        tried = "; ".join(f"config {self.faults[texts.index(text)][0]}{more}: {text}" for text, more in alike.items())
+        what_to_do = "put a config that builds first, or filter with `where`"
+        super().__init__(f"none of the {len(texts)} configs tried could be built: {tried}; {what_to_do}")
 
 
 class NeedsNativeError(HenadError):

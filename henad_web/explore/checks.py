@@ -19,7 +19,7 @@ from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpe
 from henad_web.explore.where import WhereError
 from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
-from henad_web.model.schema import ModelSchema, name_problem
+from henad_web.model.schema import ModelSchema, name_problem, param_hint
 
 __all__ = [
     "MAX_TIMEOUT_S",
@@ -209,7 +209,7 @@ def check_fixed(spec: SweepSpec, schema: ModelSchema, problems: ProblemList) -> 
         if name in seen:
             problems.add(("set",), name, "set twice", hint="remove one of them")
         elif name not in known:
-            hint = near_miss(name, known)
+            hint = param_hint(name, known, schema.constants)
             problems.add(("set",), name, "unknown parameter", came=f"'{name}'", allowed=", ".join(known), hint=hint)
         else:
             try:

@@ -26,6 +26,7 @@ from henad_web.explore.levels import (
 from henad_web.explore.spec import AllLevels, FactorSpec, RangeLevels, SpecValue, ValueLevels
 from henad_web.model.decimals import MAX_U64, grouped, parse_whole, shown_number
 from henad_web.model.params import Param, ParamKind, ParamValue
+from henad_web.model.schema import param_hint
 
 __all__ = ["Target", "Targets", "TablePath", "resolve_domain"]
 
@@ -128,11 +129,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Everything a factor may name: parameters by id, action entries by name; and actions that have no entry."""
+    """Everything a factor may name: parameters by id, action entries by name; and what has the name but is neither."""
 
     params: Mapping[str, Target]
     actions: Mapping[str, Target]
     unscheduled: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
 
     def find(self, factor: FactorSpec, table: TablePath, problems: ProblemList) -> Target | None:
         """Return what `factor` varies; None, with a problem recorded, when there is no such thing."""
@@ -146,7 +148,7 @@ class Targets:
         target = known.get(name)
         if target is None:
             names = ", ".join(known) or f"none, the spec has no {kind}s"
-            hint = near_miss(name, known)
+            hint = near_miss(name, known) if key == "action" else param_hint(name, known, self.constants)
             if key == "action" and name in self.unscheduled:
                 hint = f'add [[action]] with id = "{name}" and a tick, such as tick = 100'
             problems.add(table, key, f"unknown {kind}", came=f"'{name}'", allowed=names, hint=hint)

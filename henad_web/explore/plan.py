@@ -320,6 +320,7 @@ def _targets(spec: SweepSpec, schema: ModelSchema) -> Targets:
         params={param.id: Target(param.id, slot, param) for slot, param in enumerate(schema.params)},
         actions=actions,
         unscheduled=tuple(id for id in schema.action_ids if id not in scheduled),
+        constants=schema.constants,
     )
 
 

@@ -7,13 +7,14 @@ A model is a class with its parameters, its statistics and one way to step. `dec
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypedDict, Unpack, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Never, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.errors import near_miss
+from henad_web.errors import ModelDefinitionError, UsageError, near_miss
 from henad_web.model.batches import Batch, counted
 from henad_web.model.declarations import COLORS, ActionMethod, Parameter, TableMethod, shown_name
 from henad_web.model.definition import declared_by, first_paragraph, model_id, refusal, take_body
@@ -140,7 +141,10 @@ class Model(StateDefaults):
         if cls.is_abstract:
             raise refusal(cls, "it is abstract, made to be inherited from, and has no entry")
         declared = declared_by(cls, (GridModel, Model, StateDefaults))
-        stats = {name: each.stat(name, position) for position, (name, each) in enumerate(declared.stats.items())}
+        with _told_of(cls):
+            stats = {name: each.stat(name, position) for position, (name, each) in enumerate(declared.stats.items())}
+            params = tuple(each.param(name) for name, each in declared.params.items())
+            metadata = ModelMetadata(backend=Backend.CPU, **cls._promises)
         cls._readers = tuple((stats[name].label, each.reader(name)) for name, each in declared.stats.items())
         cls._columns = tuple((stats[name].label, name) for name in declared.stats)
         cls._assigned = tuple(name for name, each in declared.stats.items() if each.read is None)
@@ -149,10 +153,10 @@ class Model(StateDefaults):
             id=cls._names.get("id", model_id(cls.__name__)),
             name=cls._names.get("name", shown_name(model_id(cls.__name__))),
             description=cls._names.get("description", first_paragraph(cls)),
-            params=tuple(each.param(name) for name, each in declared.params.items()),
+            params=params,
             stats=tuple(stats.values()),
             actions=tuple(each.action(name) for name, each in declared.actions.items()),
-            metadata=ModelMetadata(backend=Backend.CPU, **cls._promises),
+            metadata=metadata,
             factory=cls,
             source_module=cls.__module__,
             batches=_offer_of(cls),
@@ -172,16 +176,20 @@ class Model(StateDefaults):
             raise refusal(cls, "it has no batch")
         return cls._batch([cls(params, seed) for seed in seeds])
 
-    def __init__(self, params: Mapping[str, object] | None = None, seed: int | None = None) -> None:
+    def __init__(self, params: Mapping[str, object] | None = None, seed: int | None = None, **misplaced: Never) -> None:
+        if misplaced:
+            others: Mapping[str, object] = misplaced
+            given = ", ".join(f'"{id}": {shown_value(value)}' for id, value in others.items())
+            raise UsageError(f"parameters of a model are a mapping: {type(self).__name__}({{{given}}})")
         self.seed, self.tick, self._rng = seed, 0, None
         # One by one: where a dict of attributes has been asked for, each is read more slowly from then on.
         for id, value in self.entry().values(params).items():
             setattr(self, id, value)
-        self._prepare()
-        self.setup()
+        self._set_up()
 
-    def _prepare(self) -> None:
-        """Make what a kind of model has before `setup`."""
+    def _set_up(self) -> None:
+        """Make the start, and what a kind of model has before."""
+        self.setup()
 
     @property
     def rng(self) -> np.random.Generator:
@@ -223,7 +231,9 @@ class Model(StateDefaults):
             missing = next((name for name in self._assigned if name not in vars(self)), None)
             if missing is None:
                 raise
-            raise AttributeError(f"the statistic '{missing}' has no value; assign self.{missing} in setup") from error
+            raise refusal(
+                type(self), f"the statistic '{missing}' has no value; assign self.{missing} in setup"
+            ) from error
 
     def act(self, action_id: str) -> bool:
         """Do the action; False when the model refuses or does not know it."""
@@ -246,6 +256,15 @@ class Model(StateDefaults):
             return False
         setattr(self, id, canonical)
         return True
+
+
+@contextmanager
+def _told_of(cls: type[Model]) -> Iterator[None]:
+    """Have what is refused in the block begin with the class."""
+    try:
+        yield
+    except ModelDefinitionError as error:
+        raise refusal(cls, str(error)) from error
 
 
 def _offer_of(cls: type[Model]) -> BatchOffer | None:
@@ -293,8 +312,8 @@ class GridModel(Model, abstract=True, topology=Topology.GRID):
     Keywords of the class line besides those of `Model`: `width` and `height`, the defaults of these two, 64 each.
 
     Attributes:
-        cells: State of each cell, ``(height, width)``, zeros before `setup`: an index into the palette, or true and
-            false for 1 and 0. Change it in place, or assign another one.
+        cells: State of each cell, an index into the palette, uint8 ``(height, width)``; zeros before `setup`. Change it
+            in place, ``self.cells[:] = ...``, which takes booleans and whole numbers, or assign another such array.
         population: Cells of the grid, unless `setup` says otherwise.
     """
 
@@ -318,8 +337,26 @@ class GridModel(Model, abstract=True, topology=Topology.GRID):
     @property
     def grid(self) -> NDArray[np.uint8] | None:
         """What the page draws: a copy of `cells`, uint8 ``(height, width)``."""
-        return self.cells.astype(np.uint8)
+        self._check_cells()
+        return self.cells.copy()
 
-    def _prepare(self) -> None:
+    def stats(self) -> dict[str, float]:
+        """Return the value of each statistic at the tick reached, by its column; `cells` are looked at, too."""
+        self._check_cells()
+        return super().stats()
+
+    def _set_up(self) -> None:
         self.cells = np.zeros(self.shape, np.uint8)
         self.population = self.cells.size
+        self.setup()
+        self._check_cells()
+
+    def _check_cells(self) -> None:
+        """Refuse cells that no grid can be made of: 300 would be drawn as 44, and a 2 among booleans is true."""
+        cells: object = self.cells
+        if isinstance(cells, np.ndarray) and cells.dtype == np.uint8 and cells.shape == self.shape:
+            return
+        came = f"{cells.dtype} {cells.shape}" if isinstance(cells, np.ndarray) else f"a {type(cells).__name__}"
+        raise refusal(
+            type(self), f"self.cells is {came}; allowed: uint8 {self.shape}; fill it in place, self.cells[:] = ..."
+        )

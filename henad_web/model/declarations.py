@@ -14,8 +14,9 @@ from typing import Any, Generic, Self, TypeVar, cast, overload
 
 from henad_web.errors import ModelDefinitionError
 from henad_web.model import params
+from henad_web.model.decimals import whole_text
 from henad_web.model.params import Apply, Format, Param
-from henad_web.model.schema import Action, Rgb, Rgba, Stat
+from henad_web.model.schema import Action, Rgb, Rgba, Stat, is_color
 from henad_web.model.tables import Table
 
 __all__ = [
@@ -123,6 +124,9 @@ class Statistic(Generic[V]):
     def stat(self, name: str, position: int) -> Stat:
         """Return what a schema holds of it, declared as `name` in the `position`, from 0."""
         color = self._color or COLORS[position % len(COLORS)]
+        if not is_color(color, 3) and not is_color(color, 4):
+            allowed = "red, green and blue each 0 to 255, color=(0, 230, 118)"
+            raise ModelDefinitionError(f"statistic '{name}': its color is {whole_text(color)}; allowed: {allowed}")
         return Stat(self._label or name, color if len(color) == 4 else (*color, 0xFF))
 
     def reader(self, name: str) -> Callable[[Any], object]:
@@ -251,11 +255,49 @@ def _declared(
     if is_text and len(arguments) == 1 and "default" not in options:
         has_id_first = False  # the only text is the default
     if "id" in options or has_id_first or (len(arguments) > 1 and isinstance(arguments[1], str)):
+        _check_arguments(make, inspect.signature(make), arguments, options)
         return make(*arguments, **options)
+    _check_arguments(make, _signature_in_class(make), arguments, options)
     label = options.pop("label", None)
     options.setdefault("apply", Apply.RELOAD)
-    inspect.signature(make).bind("", "", *arguments, **options)  # wrong arguments are told at their line
     return Parameter(lambda id, shown: make(id, shown if label is None else label, *arguments, **options))
+
+
+def _check_arguments(
+    make: Callable[..., Param], signature: inspect.Signature, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    """Refuse wrong arguments at their line, in words."""
+    needed = [name for name, each in signature.parameters.items() if each.default is each.empty]
+    try:
+        signature.bind(*arguments, **options)
+    except TypeError as error:
+        missing = [name for name in needed[len(arguments) :] if name not in options]
+        wrong = f"lacks {', '.join(missing)}" if missing else str(error)
+        form = f"hw.{make.__name__}({', '.join(needed)})"
+        raise ModelDefinitionError(f"the parameter hw.{make.__name__}(…) {wrong}; needed: {form}") from None
+
+
+def _signature_in_class(make: Callable[..., Param]) -> inspect.Signature:
+    """Return the signature of `make` in the body of a class, where the attribute's name is the id."""
+    signature = inspect.signature(make)
+    label = inspect.Parameter("label", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
+    own = [each for name, each in signature.parameters.items() if name not in ("id", "label")]
+    own = [each.replace(default=Apply.RELOAD) if each.name == "apply" else each for each in own]
+    at = next(position for position, each in enumerate(own) if each.kind is inspect.Parameter.KEYWORD_ONLY)
+    return signature.replace(parameters=[*own[:at], label, *own[at:]], return_annotation="Parameter")
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _shown_as(make: Callable[..., Param]) -> Callable[[F], F]:
+    """Have `help` show the form in a class, which is most people's."""
+
+    def with_signature(declare: F) -> F:
+        vars(declare)["__signature__"] = _signature_in_class(make)
+        return declare
+
+    return with_signature
 
 
 @overload
@@ -281,6 +323,7 @@ def f32(
     apply: Apply = Apply.RELOAD,
     format: Format = Format.PLAIN,
 ) -> Parameter[float]: ...
+@_shown_as(params.f32)
 def f32(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a single-precision parameter between `min` and `max`, both included.
 
@@ -317,6 +360,7 @@ def f64(
     apply: Apply = Apply.RELOAD,
     format: Format = Format.PLAIN,
 ) -> Parameter[float]: ...
+@_shown_as(params.f64)
 def f64(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a double-precision parameter between `min` and `max`, both included, as `f32` does.
 
@@ -332,6 +376,7 @@ def u32(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
 def u32(
     default: int, min: int, max: int, *, label: str | None = None, apply: Apply = Apply.RELOAD
 ) -> Parameter[int]: ...
+@_shown_as(params.u32)
 def u32(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a whole-number parameter between `min` and `max`, both included and within 0 to 2^32 - 1, as `f32` does.
 
@@ -347,6 +392,7 @@ def i64(id: str, label: str, default: int, min: int, max: int, *, apply: Apply =
 def i64(
     default: int, min: int, max: int, *, label: str | None = None, apply: Apply = Apply.RELOAD
 ) -> Parameter[int]: ...
+@_shown_as(params.i64)
 def i64(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a whole-number parameter between `min` and `max`, both included, within -2^63 to 2^63 - 1, as `f32` does.
 
@@ -360,6 +406,7 @@ def i64(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
 def boolean(id: str, label: str, default: bool, *, apply: Apply = Apply.LIVE) -> Param: ...
 @overload
 def boolean(default: bool, *, label: str | None = None, apply: Apply = Apply.RELOAD) -> Parameter[bool]: ...
+@_shown_as(params.boolean)
 def boolean(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a true-or-false parameter, as `f32` does.
 
@@ -375,6 +422,7 @@ def choice(id: str, label: str, options: Sequence[str], default: int = 0, *, app
 def choice(
     options: Sequence[str], default: int = 0, *, label: str | None = None, apply: Apply = Apply.RELOAD
 ) -> Parameter[str]: ...
+@_shown_as(params.choice)
 def choice(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a parameter that is one of `options`, as `f32` does; `default` is the index of one.
 
@@ -389,6 +437,7 @@ def choice(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
 def text(id: str, label: str, default: str, *, apply: Apply = Apply.LIVE) -> Param: ...
 @overload
 def text(default: str, *, label: str | None = None, apply: Apply = Apply.RELOAD) -> Parameter[str]: ...
+@_shown_as(params.text)
 def text(*arguments: Any, **options: Any) -> Param | Parameter[Any]:
     """Declare a parameter that is a text of one line, such as a rule, a name or a path, as `f32` does.
 

@@ -47,6 +47,7 @@ _OF_AN_ENTRY: tuple[tuple[type[Any], str], ...] = (
 """What an entry holds, and how a class declares it."""
 
 _STEPS = ("step_once", "step")
+_STARTS = ("setup", *_STEPS)
 _OTHERS = ("grid", "population", "heap_bytes", "parallel_jobs", "build_many", "batch_rows")
 _CLOSE = 0.82
 """Likeness from which a method's name is taken for a misspelling of a member."""
@@ -63,8 +64,11 @@ class Declared:
 
 
 def refusal(cls: type, wrong: str) -> ModelDefinitionError:
-    """Return the error of the model `cls` that has something `wrong`."""
-    return ModelDefinitionError(f"model class {cls.__name__}: {wrong}")
+    """Return the error of the model `cls` that has something `wrong`, with the place of its start or its step."""
+    error = ModelDefinitionError(f"model class {cls.__name__}: {wrong}")
+    code = next((value.__code__ for value in map(vars(cls).get, _STARTS) if isinstance(value, FunctionType)), None)
+    error.place = None if code is None else (code.co_filename, code.co_firstlineno)
+    return error
 
 
 def model_id(name: str) -> str:
@@ -182,6 +186,11 @@ def _check_call(cls: type, name: str, value: object, count: int) -> None:
     try:
         signature.bind(*[None] * (count + 1))
     except TypeError as error:
+        if not signature.parameters:
+            raise refusal(cls, f"{name}() lacks self; write def {name}(self)") from None
+        if name == "step" and len(signature.parameters) == 1:
+            wrong = "step(self) takes no count"
+            raise refusal(cls, f"{wrong}; call it step_once, or write step(self, n=1), which does n steps") from None
         wanted = ", ".join(["self", *("n", "id", "value")[:1] * count]) if count < 2 else "self, id, value"
         raise refusal(cls, f"{name}{signature} cannot be called as {name}({wanted}): {error}") from None
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from henad_web.errors import ModelDefinitionError, ParamError, UnknownModelError, UsageError
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import Param, ParamValue
-from henad_web.model.schema import ID_RULE, Action, ModelSchema, Rgb, Stat, cut_name, is_id, name_problem
+from henad_web.model.schema import ID_RULE, Action, ModelSchema, Rgb, Stat, cut_name, is_color, is_id, name_problem
 from henad_web.model.state import BatchState, ModelState
 from henad_web.model.tables import Table
 
@@ -76,6 +76,15 @@ class ModelMetadata:
     portable: bool = True
     inner_threads: bool = False
     releases_lock: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no palette of colours."""
+        colours: object = self.palette
+        is_listed = isinstance(colours, Sequence) and not isinstance(colours, str) and bool(colours)
+        wrong = [each for each in self.palette if not is_color(each, 3)] if is_listed else [colours]
+        if wrong:
+            allowed = "red, green and blue each 0 to 255, palette=((21, 21, 21), (0, 230, 118))"
+            raise ModelDefinitionError(f"the palette holds {whole_text(wrong[0])}; allowed: {allowed}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +209,7 @@ class ModelEntry:
             stats=self.stats,
             actions=self.actions,
             tables=self.tables,
+            constants=_constants(self.factory),
         )
 
     def build(
@@ -258,6 +268,12 @@ class ModelEntry:
         if len(values) != len(schema.params):
             raise ParamError("params", "wrong number of values", came=str(len(values)), allowed=str(len(schema.params)))
         return {param.id: value for param, value in zip(schema.params, values, strict=True)}
+
+
+def _constants(factory: object) -> tuple[str, ...]:
+    """Return the names in the body of a model's class that hold a number or a text and are no declaration."""
+    body = vars(factory) if isinstance(factory, type) else {}
+    return tuple(name for name, value in body.items() if isinstance(value, int | float | str) and name[0] != "_")
 
 
 def call_problem(factory: object) -> str | None:

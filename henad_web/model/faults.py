@@ -14,7 +14,7 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import Self
 
-from henad_web.errors import HenadError
+from henad_web.errors import HenadError, ModelDefinitionError
 
 __all__ = ["FAULTS", "NOTE_LIMIT", "Blame", "Fault", "Phase", "RefusedBuild", "fault_of", "one_line"]
 
@@ -126,9 +126,10 @@ def fault_of(phase: Phase, exc: BaseException, module_file: str | None) -> Fault
         phase: What was being done.
         exc: The exception, with its traceback.
         module_file: File of the model's module. The place is the innermost frame in it, so that an error raised
-            inside a library shows the line of the model that called it; the innermost frame of all otherwise.
+            inside a library shows the line of the model that called it; otherwise that which the exception brings, or
+            the innermost frame of all.
     """
-    file, line = _place(exc.__traceback__, module_file)
+    file, line = _place(exc, module_file)
     return Fault(
         phase=phase,
         exception=_NOT_OF_A_NAME.sub("_", type(exc).__name__)[:_LONGEST_NAME],
@@ -141,18 +142,20 @@ def fault_of(phase: Phase, exc: BaseException, module_file: str | None) -> Fault
     )
 
 
-def _place(frames: TracebackType | None, module_file: str | None) -> tuple[str | None, int | None]:
-    own: tuple[str | None, int | None] | None = None
+def _place(exc: BaseException, module_file: str | None) -> tuple[str | None, int | None]:
+    frames = exc.__traceback__
+    own = exc.place if isinstance(exc, ModelDefinitionError) else None
     innermost: tuple[str | None, int | None] = (None, None)
     while frames is not None:
         frame = frames.tb_frame
-        innermost = (one_line(PurePath(frame.f_code.co_filename).name, _LONGEST_NAME), frames.tb_lineno)
+        innermost = (frame.f_code.co_filename, frames.tb_lineno)
         # Precompiled modules may carry another path in their code than the one they were loaded from.
         files = (frame.f_code.co_filename, frame.f_globals.get("__file__"))
         if module_file is not None and module_file in files:
             own = innermost
         frames = frames.tb_next
-    return own or innermost
+    file, line = own or innermost
+    return None if file is None else one_line(PurePath(file).name, _LONGEST_NAME), line
 
 
 def _message(exc: BaseException) -> str:

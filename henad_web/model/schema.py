@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from henad_web.errors import ParamError, near_miss
@@ -33,8 +34,10 @@ __all__ = [
     "Stat",
     "are_declared",
     "cut_name",
+    "is_color",
     "is_id",
     "name_problem",
+    "param_hint",
     "schedule_of",
 ]
 
@@ -113,6 +116,20 @@ class Stat:
     color: Rgba
 
 
+def is_color(value: object, parts: int) -> bool:
+    """Return whether `value` is a colour of `parts` whole numbers, each 0 to 255."""
+    if not isinstance(value, Sequence) or len(value) != parts:
+        return False
+    return all(isinstance(part, Integral) and 0 <= int(part) <= 0xFF for part in value)
+
+
+def param_hint(name: str, known: Iterable[str], constants: Sequence[str]) -> str | None:
+    """Return what may be meant by `name`, which is none of the parameters `known`; None where nothing comes near."""
+    if name in constants:
+        return f"the model's class has a plain '{name}'; declare it, such as {name} = hw.f64(0.5, min=0, max=1)"
+    return near_miss(name, known)
+
+
 def name_problem(name: str) -> str | None:
     """Return what is wrong with `name` as the name of a column, an option or an action; None when nothing is.
 
@@ -160,6 +177,7 @@ class ModelSchema:
         stats: Statistics in the order they are reported.
         actions: Actions the model knows.
         tables: Tables of its own; they change nothing else that a run leaves, and enter no hash.
+        constants: Names in the model's class that hold a plain value, no declaration; no spec can vary them.
     """
 
     model: str
@@ -169,6 +187,7 @@ class ModelSchema:
     stats: tuple[Stat, ...]
     actions: tuple[Action, ...]
     tables: tuple[Table, ...] = ()
+    constants: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -226,7 +245,7 @@ class ModelSchema:
                 f"model '{self.model}' has no such parameter",
                 came=repr(id),
                 allowed=allowed,
-                hint=near_miss(id, self._positions),
+                hint=param_hint(id, self._positions, self.constants),
             )
         return position
 

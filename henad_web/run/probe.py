@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from henad_web.errors import ProbeError, StateValueError
+from henad_web.errors import ProbeError, StateValueError, StatsShapeError
 from henad_web.model.faults import Blame, Fault, Phase
 from henad_web.model.schema import are_declared
 from henad_web.model.state import checked_count, has_ended
@@ -195,7 +195,7 @@ class Probe:
             return state
         build_s = 0.0 if timer is None else timer() - started
         with Blame(Phase.BUILDING, self._entry.source_file, takes_interrupts=takes_interrupts) as blame:
-            columns, values = _sample(state.stats(), self._plan.schema.stat_labels)
+            columns, values = _sample(_stats_of(state), self._plan.schema.stat_labels)
             sizes = _sizes(state)
             heap_bytes, population, jobs = sizes or (0, 0, None)
             report = ProbeReport(
@@ -283,6 +283,14 @@ def _pace(readings: list[tuple[int, float]]) -> float:
         return 0.0
     half_tick, half_s = next(reading for reading in reversed(readings) if 2 * reading[0] <= tick)
     return min(elapsed / tick, (elapsed - half_s) / (tick - half_tick))
+
+
+def _stats_of(state: ModelState) -> object:
+    """Return the sample of `state`, None where it says itself that it has none of the right form."""
+    try:
+        return state.stats()
+    except StatsShapeError:
+        return None
 
 
 def _sample(stats: object, labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -64,11 +64,7 @@ class SentEntry:
         else:
             taken = [str(name) for code, name, _ in pickletools.genops(pickled) if code.name == "GLOBAL"]
         named = {name.split(" ")[0] for name in taken}
-        foreign = {
-            name: sys.modules[name]
-            for name in sorted(named)
-            if name in sys.modules and (_is_within(name, half) or not _is_found(name))
-        }
+        foreign = {name: sys.modules[name] for name in sorted(named) if name in sys.modules and not _is_found(name)}
         files = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in sorted({*foreign, own}))
         sources = tuple((name, str(file)) for name, file in files if file is not None)
         if not pickled or foreign:

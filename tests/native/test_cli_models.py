@@ -223,6 +223,12 @@ def test_a_file_that_is_no_python_file_is_told_as_such(tmp_path: Path, capsys: C
         ("groups.py", "", "BaseExceptionGroup at groups.py:1: two (1 sub-exception)"),
         ("imports.py", "", "ModuleNotFoundError at imports.py:1: No module named 'nowhere_at_all'"),
         ("mine.py", ":breaks", "ZeroDivisionError at mine.py:"),
+        (
+            "declares.py",
+            "",
+            "ModelDefinitionError at declares.py:4: the parameter hw.u32(…) lacks max; needed: hw.u32(",
+        ),
+        ("stepless.py", "", "ModelDefinitionError at stepless.py:2: model class Walk: it has no step; "),
         ("wrong.py", "", "the factory State(params) does not take them: too many positional arguments"),
     ],
 )
@@ -239,6 +245,11 @@ def test_what_cannot_be_used_is_one_line(
         ("cancels.py", "import asyncio\nraise asyncio.CancelledError"),
         ("groups.py", "raise BaseExceptionGroup('two', [KeyboardInterrupt()])"),
         ("imports.py", "import nowhere_at_all"),
+        (
+            "declares.py",
+            "import henad_web as hw\nclass Walk(hw.Model):\n    place = hw.stat()\n    n = hw.u32(4, min=1)",
+        ),
+        ("stepless.py", "import henad_web as hw\nclass Walk(hw.Model):\n    place = hw.stat()\n"),
         ("wrong.py", wrong),
     ):
         (tmp_path / other).write_text(text)

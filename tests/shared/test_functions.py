@@ -1,7 +1,7 @@
 """A function as a model: what it yields is a run, and what is wrong with it is told.
 
 Mutants seen red: the first row is tick 1; a generator is asked for the row behind the last step; a mapping is taken in
-its own order; a row of the wrong length is cut; the end is not told.
+its own order; a row of the wrong length is cut; the end is not told; a first row that is wrong fails the probe.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import henad_web as hw
 from henad_web.errors import ModelDefinitionError, StatsShapeError
 from tests.shared.hosts import Host
 from tests.shared.test_cursor import comparable, cursor_of, forever, run_in_slices
+from tests.shared.test_handed_over import rows_of
 
 PARAMS: Mapping[str, Any] = {"kept": hw.f64(0.5, min=0, max=1), "rows": hw.u32(4, min=0, max=100)}
 
@@ -169,6 +170,13 @@ def test_a_wrong_row_is_told_with_its_tick(row: object, note: str) -> None:
     outcome = outcome_of(rows_then(row), "a", "b")
     assert (outcome.status, outcome.ticks, outcome.stop_reason) == (hw.RunStatus.SHAPE_ERROR, 2, hw.StopReason.FAULT)
     assert outcome.note.startswith(note)
+
+
+def test_a_first_row_that_is_wrong_is_a_row_of_the_sweep_too(host: Host) -> None:
+    entry = hw.from_function(lambda params, seed: iter([[1.0]]), stats=["a", "b"], id="short")
+    (row,) = rows_of(host.files(entry, hw.SweepSpec(model="short", run=hw.RunSettings(steps=3))))
+    assert row["status"] == hw.RunStatus.SHAPE_ERROR
+    assert row["note"].startswith("statistics are a row of 1 in place of 2 at tick 0")
 
 
 def test_a_row_that_nobody_samples_is_not_looked_at() -> None:

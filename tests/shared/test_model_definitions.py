@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import henad_web as hw
@@ -71,7 +72,13 @@ WRONG: dict[str, tuple[Body, str]] = {
     ),
     "steps that take nothing": (
         body(step_once=None, step=method("self")),
-        "step(self) cannot be called as step(self, n): too many positional arguments",
+        "step(self) takes no count; call it step_once, or write step(self, n=1), which does n steps",
+    ),
+    "a step without itself": (body(step_once=method()), "step_once() lacks self; write def step_once(self)"),
+    "a statistic without itself": (body(value=hw.stat(method())), "value() lacks self; write def value(self)"),
+    "colours by name": (
+        body(value=hw.stat(color="red")(method("self"))),  # type: ignore[call-overload]
+        "statistic 'value': its color is 'red'; allowed: red, green and blue each 0 to 255, color=(0, 230, 118)",
     ),
     "a live value without its id": (
         body(set_param=method("self", "value")),
@@ -156,7 +163,7 @@ def test_what_is_wrong_with_a_class_is_told_as_it_is_made(members: Body, wrong: 
 ENTRIES: dict[str, tuple[Body, str]] = {
     "a default out of range": (
         body(rate=hw.f32(2, min=0, max=1)),
-        "parameter 'rate': default 2.0 is not within 0.0 to 1.0",
+        "model class Made: parameter 'rate': default 2.0 is not within 0.0 to 1.0",
     ),
     "labels used twice": (
         body(a=hw.stat(label="A"), b=hw.stat(label="A")),
@@ -182,10 +189,18 @@ def test_the_class_line_is_checked_too() -> None:
 
 
 def test_arguments_of_a_declaration_are_checked_at_its_line() -> None:
-    with pytest.raises(TypeError, match="missing a required argument: 'max'"):
-        hw.f32(0.3, min=0)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'maximum'"):
-        hw.u32(3, min=0, max=4, maximum=4)  # type: ignore[call-overload]
+    declare: Any = hw
+    for wrong, call in (
+        ("f32(…) lacks max; needed: hw.f32(default, min, max)", lambda: declare.f32(0.3, min=0)),
+        ("u32(…) lacks min, max; needed: hw.u32(default, min, max)", lambda: declare.u32(64)),
+        ("u32(…) lacks default, max; needed: hw.u32(default, min, max)", lambda: declare.u32(min=1)),
+        ("choice(…) lacks options; needed: hw.choice(options)", lambda: declare.choice()),
+        ("i64(…) lacks max; needed: hw.i64(id, label, default, min, max)", lambda: declare.i64("n", "N", 1, 0)),
+        ("u32(…) got an unexpected keyword argument 'maximum'", lambda: declare.u32(3, 0, 4, maximum=4)),
+        ("text(…) lacks default; needed: hw.text(default)", lambda: declare.text()),
+    ):
+        with pytest.raises(ModelDefinitionError, match=re.escape(wrong)):
+            call()  # type: ignore[no-untyped-call]
 
 
 def test_a_method_in_place_of_what_was_declared_is_refused() -> None:
@@ -206,8 +221,95 @@ def test_a_helper_of_another_name_is_left_alone(helper: str) -> None:
 
 def test_a_value_that_is_not_there_yet_is_told() -> None:
     model = made(body(late=hw.stat()))()
-    with pytest.raises(AttributeError, match=re.escape("the statistic 'late' has no value; assign self.late in setup")):
+    wrong = "the statistic 'late' has no value; assign self.late in setup"
+    with pytest.raises(ModelDefinitionError, match=re.escape(wrong)):
         model.stats()
+
+
+def test_a_value_that_is_not_there_yet_is_told_with_the_line_of_the_start() -> None:
+    class Late(hw.Model):
+        """Forgets its statistic."""
+
+        late = hw.stat()
+
+        def setup(self) -> None:
+            self.other = 1
+
+        def step_once(self) -> None:
+            """Do nothing."""
+
+    with pytest.raises(hw.ProbeError) as caught:
+        hw.plan_spec(Late, hw.SweepSpec(model="late"))
+    line = Late.setup.__code__.co_firstlineno
+    assert f"ModelDefinitionError at test_model_definitions.py:{line}: model class Late: the stat" in str(caught.value)
+
+
+def test_values_by_keyword_are_told_as_they_are_to_be_given() -> None:
+    with pytest.raises(hw.UsageError, match=re.escape('are a mapping: Walk({"drift": 0.5, "odd": 1})')):
+        Walk(drift=0.5, odd=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("palette", [("brown", "red"), ((1, 2),), ((1, 2, 300),), ((0.5, 0, 0),), "red", (), 7])
+def test_a_palette_of_no_colours_is_refused(palette: Any) -> None:
+    with pytest.raises(ModelDefinitionError, match=r"the palette holds .*; allowed: red, green and blue each 0 to 255"):
+        made(body(), palette=palette)
+
+
+def test_a_plain_value_of_the_class_is_no_parameter_and_said_to_be_none() -> None:
+    model: Any = made(body(p=0.02, rate=hw.f64(0.5, min=0, max=1)))
+    hint = r"the model's class has a plain 'p'; declare it, such as p = hw.f64\(0.5, min=0, max=1\)"
+    for spec in (
+        {"fixed": (("p", 0.1),)},
+        {"blocks": (hw.BlockSpec(factors=(hw.FactorSpec(param="p", levels=hw.ValueLevels(values=(0.1, 0.2))),)),)},
+    ):
+        with pytest.raises(hw.PlanError, match=f"unknown parameter.*{hint}"):
+            hw.SweepSpec(model="made", **spec).plan(model.entry().schema())
+    with pytest.raises(hw.ParamError, match=hint):
+        model({"p": 0.1})
+    with pytest.raises(hw.ParamError, match="did you mean 'rate'"):
+        model({"rat": 0.1})
+
+
+CELLS = {
+    "bool (3, 4)": lambda shape: np.zeros(shape, bool),
+    "int64 (3, 4)": lambda shape: np.full(shape, 300, np.int64),
+    "float64 (3, 4)": np.zeros,
+    "uint8 (4, 3)": lambda shape: np.zeros(shape[::-1], np.uint8),
+    "a list": lambda shape: [[0] * shape[1]] * shape[0],
+}
+
+
+@pytest.mark.parametrize(("came", "make"), CELLS.items(), ids=list(CELLS))
+def test_cells_that_hold_no_places_of_the_palette_are_refused_wherever_they_are_looked_at(
+    came: str, make: Callable[..., Any]
+) -> None:
+    class Cells(hw.GridModel, width=4, height=3):
+        """Assigns its cells in its start, or later."""
+
+        late = hw.boolean(False)
+
+        def setup(self) -> None:
+            self.cells = self.cells if self.late else make(self.shape)
+
+        def step_once(self) -> None:
+            self.cells = make(self.shape)
+
+        @hw.stat
+        def one(self) -> int:
+            return 1
+
+    wrong = re.escape(
+        f"model class Cells: self.cells is {came}; allowed: uint8 (3, 4); fill it in place, self.cells[:]"
+    )
+    with pytest.raises(ModelDefinitionError, match=wrong):
+        Cells()
+    model = Cells({"late": True})
+    assert np.array_equal(model.grid, np.zeros((3, 4)))  # type: ignore[arg-type]
+    model.step()
+    with pytest.raises(ModelDefinitionError, match=wrong):
+        model.stats()
+    with pytest.raises(ModelDefinitionError, match=wrong):
+        _ = model.grid
 
 
 @pytest.mark.parametrize(

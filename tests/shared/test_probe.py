@@ -66,9 +66,15 @@ def test_eight_configs_that_fail_end_the_sweep_and_the_first_are_told() -> None:
     assert len(built) == 8
     assert [config_id for config_id, _ in caught.value.faults] == list(range(8))
     text = str(caught.value)
-    assert "config 2: while building the model, ZeroDivisionError at toy_models.py:" in text
-    assert "config 3" not in text
-    assert text.endswith("; and 5 more; put a config that builds first, or filter with `where`")
+    assert "config 0 and 7 more: while building the model, ZeroDivisionError at toy_models.py:" in text
+    assert text.count("ZeroDivisionError") == 1
+    assert text.endswith(" by zero; put a config that builds first, or filter with `where`")
+
+
+def test_a_fault_of_several_configs_is_told_once() -> None:
+    text = str(hw.ProbeError([(0, "no a"), (1, "no b"), (2, "no a"), (3, "no c"), (4, "no d"), (5, "no e")]))
+    told = "config 0 and 1 more: no a; config 1: no b; config 3: no c; config 4: no d; config 5: no e; put"
+    assert text.startswith(f"none of the 6 configs tried could be built: {told}")
 
 
 def test_a_hurried_probe_settles_for_the_first_config_that_builds() -> None:

@@ -18,6 +18,7 @@ BY_POSITION = {
     ("SweepRun.resume_files", "options"),
     ("SweepRun.start", "options"),
     ("SweepRun.start", "output"),
+    ("choice", "default"),
     ("grid_params", "height"),
 }
 """What may be left out and still has a position, beside the matter of a call, which comes first."""
@@ -61,6 +62,13 @@ CALLS = dict(public_calls())
 def test_the_calls_are_all_there() -> None:
     assert {"SweepRun.start", "ResultSet.open", "SweepSpec", "ModelEntry.build", "f32", "masked"} <= CALLS.keys()
     assert len(CALLS) > 120
+
+
+def test_a_declaration_shows_how_it_stands_in_a_class() -> None:
+    assert str(inspect.signature(hw.u32)).startswith("(default: 'int', min: 'int', max: 'int', *, label: 'str | None'")
+    assert list(inspect.signature(hw.f64).parameters) == ["default", "min", "max", "label", "step", "apply", "format"]
+    assert inspect.signature(hw.text).parameters["apply"].default is hw.Apply.RELOAD
+    assert list(inspect.signature(hw.choice).parameters) == ["options", "default", "label", "apply"]
 
 
 def test_what_may_be_left_out_goes_by_keyword() -> None:

@@ -205,9 +205,13 @@ def told_error(error: BaseException, where: str) -> str:
 def _innermost_own(error: BaseException) -> str | None:
     """Return the file of the last frame that is no machinery of imports."""
     file, frames = None, error.__traceback__
+    is_told_here = isinstance(error, hw.HenadError)  # of the package's own sentences the reader's line is the place
+    kit = (str(Path(hw.__file__).parent), str(Path(__file__).parents[1]))
     while frames is not None:
         name = frames.tb_frame.f_code.co_filename
-        if "importlib" not in name and name != __file__:
+        if is_told_here and file is not None and name.startswith(kit):
+            break
+        if "importlib" not in name and not name.startswith(kit[1] if is_told_here else __file__):
             file = name
         frames = frames.tb_next
     return file
