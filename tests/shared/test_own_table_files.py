@@ -313,6 +313,29 @@ def test_a_verification_finds_a_changed_cell_and_a_lost_row(stepped: Host) -> No
     assert str(difference) == "run 1, rows at tick 5: recorded 0 rows, rerun 1 row"
 
 
+def test_a_verification_counts_cells_of_tables_and_compares_texts_to_the_letter(stepped: Host) -> None:
+    files, without = stepped.files(HERD, herd_spec()), stepped.files(HERD, herd_spec(tables=(), every=None))
+    cells = [hw.verify_results(opened(given), runs=6).cells for given in (files, without)]
+    assert cells[0] - cells[1] == 36 * 5 + 4 * 2
+
+    class Numbered(Herd):
+        def table(self, name: str) -> Any:
+            return {"version": ["1.0"]}
+
+    entry = replace(entry_of(Numbered), tables=(hw.Table("agents", {"version": "text"}),))
+    files = stepped.files(entry, herd_spec((1,), tables=("agents",), replicates=1))
+    changed = {**files, "tables/agents.csv": files["tables/agents.csv"].replace(b"0,5,1.0", b"0,5,1")}
+    (difference,) = hw.verify_results(hw.ResultSet.from_files(changed, models=entry)).differences
+    assert str(difference) == "run 0, version at tick 5: recorded 1, rerun 1.0"
+
+
+def test_loose_tables_without_a_series_are_none(stepped: Host) -> None:
+    files = stepped.files(HERD, herd_spec())
+    loose = {f"{name.rpartition('/')[2]} (1)": content for name, content in files.items() if name != "series.csv"}
+    results = opened(loose)
+    assert (results.has_series, len(results.table("agents"))) == (False, 36)
+
+
 def test_a_table_is_looked_through_once_for_all_runs(stepped: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     from henad_web.results import own_tables  # noqa: PLC0415 - whose index is counted
 
