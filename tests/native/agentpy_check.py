@@ -1,6 +1,7 @@
-"""Models of AgentPy's as they are: the variables that its own `run` records.
+"""Models of AgentPy's as they are: the variables that its own `run` records; ``poe check-agentpy`` runs this.
 
-`tests/shared/test_adapted_models.py` has what needs no AgentPy.
+No test of the suite: AgentPy installs a package `tests`, which would stand in the way of this one, so it is put into a
+folder of its own, without that. `tests/shared/test_adapted_models.py` has what needs no AgentPy.
 """
 
 from __future__ import annotations
