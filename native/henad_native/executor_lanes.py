@@ -111,6 +111,7 @@ class RenewedExecutor:
     def __init__(self, make: Callable[[], Executor]) -> None:
         self._make = make
         self._executor = self._made()
+        self._gone: object = None
         self._in_a_row = 0
         self._under_way: set[Future[bytes]] = set()
 
@@ -123,7 +124,7 @@ class RenewedExecutor:
         """Submit to the executor, to another one if it takes no more; raises what the last one raised."""
         while True:
             try:
-                if _is_gone(self._executor):
+                if self._executor is self._gone:
                     raise ExecutorBrokenError
                 future = cast(Future[bytes], self._executor.submit(fn, *args))
             except Exception:  # whatever it raises: it does not take what another one may
@@ -134,12 +135,16 @@ class RenewedExecutor:
                 future.add_done_callback(self._end)
                 return future
 
+    def note_gone(self, executor: object) -> None:
+        """Note that `executor`, if it is still the one of now, has lost what it works with and tells nobody."""
+        self._gone = executor
+
     def renew(self) -> bool:
         """Shut the executor down and make another one; return False where `RENEWALS` in a row were of no use."""
         if self._in_a_row >= RENEWALS:
             return False
         self._in_a_row += 1
-        _shut_down(self._executor, is_at_work=_is_gone(self._executor))
+        _shut_down(self._executor, is_at_work=self._executor is self._gone)
         self._executor = self._made()
         return True
 
@@ -208,7 +213,7 @@ def _dask_client(executor: object) -> _DaskClient | None:
 
 
 def _is_gone(executor: object) -> bool:
-    """Return whether `executor` has lost what it works with, which it may tell nobody.
+    """Return whether `executor` seems to have lost what it works with, which it may tell nobody.
 
     A client of Dask that is closed ends no future any more. Nor does a pool of processes of which one was killed while
     it sent a result: the pool reads on, for ever.
@@ -325,6 +330,8 @@ class _Submission:
     def note_gone(self, executor: object) -> None:
         """Note that `executor` was found gone, which it tells nobody."""
         self._gone = executor
+        if isinstance(self._executor, RenewedExecutor):
+            self._executor.note_gone(executor)
 
 
 class _ExecutorLanes:

@@ -7,8 +7,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +19,7 @@ import henad_web as hw
 from henad_native import executor_lanes
 from henad_native.executor_lanes import RenewedExecutor
 from henad_web.run import late_bundles
+from henad_web.run.lane_messages import Bundle, WorkerOrder, WorkerReady
 from henad_web.run.late_bundles import Patience
 from tests.native.test_process_lanes import epidemic, files
 
@@ -169,6 +173,30 @@ def test_an_executor_whose_scheduler_is_gone_is_made_anew_by_its_factory(
     assert [executor.shutdowns for executor in lent] == [1, 0]
 
 
+def test_a_span_that_nobody_waits_for_is_cancelled() -> None:
+    heard: list[object] = []
+    future: Future[bytes] = Future()
+    sent = SimpleNamespace(submit=lambda bundle: (future, None))
+    lane = executor_lanes._ExecutorLane(cast(Any, sent), heard.append, lambda: None)
+    lane.send(Bundle(()))
+    lane.send(WorkerOrder.CLOSE)
+    assert future.cancelled()
+    assert heard == [WorkerReady()]
+
+
+def test_a_pool_whose_processes_end_in_turn_is_not_taken_for_broken() -> None:
+    def make() -> ProcessPoolExecutor:
+        made.append(ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1))
+        return made[-1]
+
+    made: list[ProcessPoolExecutor] = []
+    executor = RenewedExecutor(make)
+    for _ in range(3):
+        assert executor.submit(bytes, 1).result() == b"\0"
+    executor.close()
+    assert len(made) == 1
+
+
 HALF_SENT = """
 import multiprocessing, os, signal, struct, sys
 from concurrent.futures import ProcessPoolExecutor
@@ -188,6 +216,7 @@ if __name__ == "__main__":
     lost = executor.submit(send_half)
     wait([process.sentinel for process in executor.executor._processes.values()])
     if sys.argv[1] == "renewed":
+        executor.note_gone(executor.executor)
         print(executor.submit(len, "four").result(), flush=True)
     else:
         print(4, flush=True)
