@@ -327,7 +327,7 @@ class Stuck(ProcessPoolExecutor):
 
     def submit(self, fn: Callable[..., bytes], /, *args: object) -> Future[bytes]:  # type: ignore[override]
         self.calls += 1
-        self._processes = {1: cast(Any, SimpleNamespace(sentinel=self.sentinel))}
+        self._processes = {1: cast(Any, SimpleNamespace(sentinel=self.sentinel, terminate=bool))}
         return Future()
 
 
