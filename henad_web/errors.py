@@ -198,7 +198,8 @@ class UnknownModelError(HenadError):
         self.hint = near_miss(model, self.known)
         text = f"no model '{model}'; known: {', '.join(self.known) or 'none'}"
         self.wrong = f"{text}; {self.hint}" if self.hint else text
-        super().__init__(self.wrong if self.hint else f"{text}; a model of your own is given as models=")
+        own = "a model of your own is given as models=, as in hw.ResultSet.open(path, models=MyModel)"
+        super().__init__(self.wrong if self.hint else f"{text}; {own}")
 
 
 class ModelDefinitionError(HenadError):

@@ -51,7 +51,7 @@ class ResultSet(RecordedResults):
 
         Args:
             path: A directory of results, or a zip of one.
-            models: Where `plan` and `replay` find the model; the examples when None.
+            models: Where `plan` and `replay` find the model; the examples and installed packages when None.
             series_budget: Bytes of series kept in memory once read, None for no limit.
             archive_limits: How much a zip may unpack to.
             target: The platform, the current one when None; it knows whether somebody writes there.
@@ -149,7 +149,7 @@ def verify(
     Args:
         path: A directory of results, or a zip of one; it is only read.
         runs: How many runs; which ones follows from the plan, so that a second call takes the same.
-        models: Where the model is found; the examples when None.
+        models: Where the model is found; the examples and installed packages when None.
         run_ids: These runs instead.
         target: The platform, the current one when None.
 

@@ -26,6 +26,7 @@ from henad_web.model.decimals import whole_text
 from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.schema import Schedule, ScheduledAction, schedule_of
 from henad_web.models import example_models
+from henad_web.models.installed import find_installed
 from henad_web.output.manifest import Manifest, ManifestStatus, layout_of, spec_of
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY, own_table_name
 from henad_web.output.own_tables import own_files
@@ -280,13 +281,16 @@ class RecordedResults:
 
     @cached_property
     def entry(self) -> ModelEntry:
-        """The model, looked up among `models`.
+        """The model, looked up among `models`; without any, among the examples and in installed packages.
 
         Raises:
             UnknownModelError: It is not there.
         """
-        models = example_models() if self._models is None else self._models
-        return models.lookup(self.manifest.model.id)
+        id, models = self.manifest.model.id, self._models
+        if models is None:
+            models = example_models()
+            models = models if id in models else find_installed(models).models
+        return models.lookup(id)
 
     @property
     def schema_matches(self) -> bool:

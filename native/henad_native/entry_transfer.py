@@ -191,8 +191,20 @@ def _whole(entry: ModelEntry, modules: dict[str, ModuleType]) -> bytes:
         try:
             Pickler(pickled).dump(entry)
         except Exception as error:  # what a class of the model raises as it is pickled
-            raise EntryNotSentError(f"model '{entry.id}' cannot be pickled: {describe(error)}") from error
+            named = _unpicklable(entry, cloudpickle.dumps)
+            raise EntryNotSentError(f"model '{entry.id}'{named} cannot be pickled: {describe(error)}") from error
         return pickled.getvalue()
+
+
+def _unpicklable(entry: ModelEntry, dumps: Callable[[object], bytes]) -> str:
+    """Return which attribute of the model's class cannot be pickled, such as ``: its attribute 'lock'``; or nothing."""
+    for name, value in vars(entry.factory).items() if isinstance(entry.factory, type) else ():
+        if not callable(value) and not hasattr(value, "__get__"):
+            try:
+                dumps(value)
+            except Exception:  # what a class of the model raises as it is pickled
+                return f": its attribute '{name}'"
+    return ""
 
 
 def code_in_file(make: Callable[..., CodeType], arguments: tuple[object, ...], file: str) -> CodeType:

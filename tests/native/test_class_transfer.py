@@ -130,3 +130,33 @@ def masked_files(model: type[hw.Model], lanes: LaneKind) -> dict[str, bytes]:
 def test_lanes_of_any_kind_give_the_same_bytes(model: type[hw.Model]) -> None:
     files = [masked_files(model, lanes) for lanes in (LaneKind.IN_CALLER, LaneKind.PROCESS, LaneKind.THREAD)]
     assert all(each == files[0] for each in files)
+
+
+LOCKED = """
+import threading
+import henad_web as hw
+
+class Walk(hw.Model):
+    '''A walker.'''
+
+    place = hw.stat()
+    lock = threading.Lock()
+
+    def setup(self):
+        self.place = 0.0
+
+    def step_once(self):
+        self.place += 1.0
+
+spec = hw.parse_spec('model = "walk"\\nrun = { steps = 5, replicates = 4 }').spec
+record = hw.run_spec(Walk, spec, options=hw.SweepRunOptions(concurrency=2, lanes="process"))
+print(record.report.counts.ok, *record.report.warnings)
+"""
+
+
+def test_what_cannot_be_sent_is_told_with_the_attribute_that_holds_it(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(LOCKED)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True, timeout=60)
+    told = "there is one lane, in the caller: model 'walk': its attribute 'lock' cannot be pickled"
+    assert done.stdout.startswith(f"4 {told}")

@@ -163,3 +163,17 @@ def test_a_lock_of_another_host_needs_force(tmp_path: Path, capsys: Captured) ->
         assert main(arguments) == 1
         assert "--force takes it over" in capsys.readouterr().err
         assert main([*arguments, "--force"]) == 0
+
+
+@pytest.mark.parametrize("verb", ["resume", "verify"])
+@pytest.mark.parametrize(("program", "named"), [("henad", TOYS), ("program.py", "FILE")])
+def test_a_folder_of_an_unknown_model_is_told_with_the_command_that_names_its_file(
+    verb: str, program: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    out = tmp_path / "results"
+    monkeypatch.setattr("sys.argv", [program, "run", "spec.toml", "--models", TOYS])
+    assert run(spec_at(tmp_path), out) == 0
+    capsys.readouterr()
+    assert main([verb, str(out)]) == 1
+    told = "error: no model 'divides'; known: sir, game_of_life; name the file of this one:"
+    assert capsys.readouterr().err == f"{told} `henad {verb} {out} --models {named}`\n"

@@ -294,7 +294,7 @@ def test_describe_takes_an_id_a_module_and_a_file(tmp_path: Path, capsys: Captur
     ("words", "said"),
     [
         (["sri"], "MODEL: no model 'sri'; known: sir, game_of_life; did you mean 'sir'?"),
-        (["own.py"], "MODEL: 'own.py' holds one, two; choose one with one --models own.py"),
+        (["own.py"], "MODEL: 'own.py' holds one, two; choose one, such as `henad describe one --models own.py`"),
         (["tow", "--models", "own.py"], "MODEL: no model 'tow'; known: one, two; did you mean 'two'?"),
         (["own.py", "--models", "own.py"], "MODEL: no model 'own.py'; known: one, two"),
         (["nowhere.py"], "--models: there is no file"),

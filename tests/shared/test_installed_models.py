@@ -14,6 +14,7 @@ import pytest
 
 import henad_web as hw
 from henad_web.models.installed import GROUP, SkippedModelWarning, find_installed
+from tests.shared.hosts import Host
 
 MODULE = """
 import henad_web as hw
@@ -103,6 +104,14 @@ def test_a_model_whose_id_is_taken_is_skipped(tmp_path: Path) -> None:
         "the model 'sir' of third 1.0 is skipped: there is one of that id",
     )
     assert found.models["sir"] == hw.example_models()["sir"]
+
+
+def test_results_find_the_model_of_an_installed_package(tmp_path: Path, host: Host) -> None:
+    install(tmp_path, "counting", "count = counting:Counter")
+    spec = hw.SweepSpec(model="counter", run=hw.RunSettings(steps=3))
+    results = hw.ResultSet.from_files(host.files(hw.installed_models()["counter"], spec))
+    assert results.replay(0, at="end").stats() == {"value": 3}
+    assert hw.verify_results(results).is_equal
 
 
 def test_nothing_is_said_where_nothing_is_wrong(tmp_path: Path) -> None:

@@ -55,7 +55,8 @@ def test_an_unknown_model_is_refused_with_what_was_probably_meant() -> None:
     assert str(caught.value) == ("no model 'game_of_live'; known: sir, game_of_life; did you mean 'game_of_life'?")
     with pytest.raises(UnknownModelError) as caught:
         example_models().lookup("mine")
-    assert str(caught.value) == "no model 'mine'; known: sir, game_of_life; a model of your own is given as models="
+    own = "a model of your own is given as models=, as in hw.ResultSet.open(path, models=MyModel)"
+    assert str(caught.value) == f"no model 'mine'; known: sir, game_of_life; {own}"
 
 
 def test_missing_parameters_take_their_defaults() -> None:

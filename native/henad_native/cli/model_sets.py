@@ -19,6 +19,7 @@ from henad_web.errors import near_miss
 from henad_web.model.entry import entry_of
 from henad_web.model.faults import Blame, Phase, fault_of
 from henad_web.models.installed import find_installed
+from henad_web.wording import henad_command
 
 __all__ = ["load_entry", "load_models", "models_by_name", "module_of", "told_error"]
 
@@ -71,8 +72,13 @@ def models_by_name(name: str | None) -> dict[str, hw.ModelSet]:
         return {f"{name}:{key}": hw.ModelSet.of(value) for key, value in error.held.items()}
 
 
-def load_entry(name: str, models: str | None) -> hw.ModelEntry:
+def load_entry(name: str, models: str | None, *, verb: str = "check") -> hw.ModelEntry:
     """Return the model that `name` means: an id among `models`, or what ``--models`` takes where it holds one model.
+
+    Args:
+        name: What was given.
+        models: What ``--models`` says.
+        verb: The command that is to be shown where there are several.
 
     Raises:
         BadOption: There is no such model, or several.
@@ -85,7 +91,8 @@ def load_entry(name: str, models: str | None) -> hw.ModelEntry:
     known = load_models(name)
     if len(known) > 1:
         ids = list(known.keys())
-        raise BadOption("MODEL", f"'{name}' holds {', '.join(ids)}; choose one with {ids[0]} --models {name}")
+        command = henad_command(verb, ids[0], models=name)
+        raise BadOption("MODEL", f"'{name}' holds {', '.join(ids)}; choose one, such as `{command}`")
     return next(iter(known.values()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -30,9 +31,11 @@ from henad_native.cli.running import exit_code, report, swept, told_when_stopped
 from henad_native.cli.texts import merged_line
 from henad_native.directory import DirectoryStore
 from henad_native.unpacking import default_directory, is_archive_file, unpack_results
+from henad_web.output.manifest import Manifest
 from henad_web.output.names import RUNS, SERIES
 from henad_web.results.recorded import MISSING_SERIES
 from henad_web.resume.checks import read_manifest
+from henad_web.wording import henad_command, models_named
 
 __all__ = [
     "merge_command",
@@ -71,7 +74,9 @@ def verify_command(
     models: Models = None,
 ) -> None:
     """Run some recorded runs of DIR again and compare every result; exits 1 when one differs."""
-    report = hw.verify(path, runs=runs, models=load_models(models), run_ids=run_ids or None)
+    results = hw.ResultSet.open(path, models=load_models(models))
+    _found(lambda: results.entry, results.manifest, "verify", path)
+    report = hw.verify_results(results, runs=runs, run_ids=run_ids or None)
     print(report)
     raise typer.Exit(ExitCode.FINE if report.is_equal else ExitCode.ERROR)
 
@@ -108,7 +113,8 @@ def resume_command(
         directory = _unpacked(path, out)
         store = DirectoryStore(directory, force=force)
         store.check_existing()
-        entry = known.lookup(read_manifest(store).model.id)
+        manifest = read_manifest(store)
+        entry = _found(lambda: known.lookup(manifest.model.id), manifest, "resume", directory)
         if store.holds(RUNS) and not store.holds(SERIES):
             print_line(message_console(), f"{path}: {MISSING_SERIES}")
         with made_executor(executor, lanes) as lent:
@@ -116,6 +122,19 @@ def resume_command(
             record = swept(entry, partial(hw.resume_sweep, entry, directory, options=options), quiet=quiet)
         report(record, models, quiet=quiet)
     raise typer.Exit(exit_code(record.report))
+
+
+def _found(look: Callable[[], hw.ModelEntry], manifest: Manifest, verb: str, path: Path) -> hw.ModelEntry:
+    """Return the model that `look` finds.
+
+    Raises:
+        UsageError: It is none of those known; the message has the command that names its file as the sweep did.
+    """
+    try:
+        return look()
+    except hw.UnknownModelError as error:
+        command = henad_command(verb, str(path), models=models_named(manifest) or "FILE")
+        raise hw.UsageError(f"{error.wrong}; name the file of this one: `{command}`") from error
 
 
 def _unpacked(path: Path, out: Path | None) -> Path:

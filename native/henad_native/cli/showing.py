@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 import henad_web as hw
-from henad_native.cli.choices import BadOption, Models
+from henad_native.cli.choices import Models
 from henad_native.cli.consoles import print_line, result_console
-from henad_native.cli.model_sets import load_entry, load_models, models_by_name
+from henad_native.cli.model_sets import load_entry, models_by_name
 from henad_web.explore.spec_schema import spec_schema_text
 
 __all__ = [
@@ -30,7 +30,10 @@ def schema_command() -> None:
 
 
 def models_command(
-    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="A model's id; all of them without one.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Argument(metavar="MODEL", help="A model's id, or a file; all without one."),
+    ] = None,
     models: Models = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
@@ -46,11 +49,7 @@ def models_command(
                 print_line(console, f"--models {name}")
             console.print(_table_of_models(known))
         return
-    known = load_models(models)
-    try:
-        entry = known.lookup(model)
-    except hw.UnknownModelError as error:
-        raise BadOption("MODEL", error.wrong) from error
+    entry = load_entry(model, models, verb="models")
     if as_json:
         _print_json(console, {"kind": "params", **entry.schema().document()})
         return
@@ -67,7 +66,7 @@ def describe_command(
     models: Models = None,
 ) -> None:
     """Print a description of MODEL by the ODD protocol, in Markdown, for its author to complete."""
-    sys.stdout.write(hw.describe_model(load_entry(model, models)))
+    sys.stdout.write(hw.describe_model(load_entry(model, models, verb="describe")))
 
 
 def _document(entry: hw.ModelEntry) -> dict[str, object]:
