@@ -8,6 +8,7 @@ import datetime
 import decimal
 import dis
 import functools
+import gc
 import inspect
 import math
 import os
@@ -111,12 +112,15 @@ def _calls_of(subject: Subject, name_of: Callable[[object], str | None]) -> list
             own = _innermost_of(frame, subject.entry.source_file)
             found[f"{name} at {os.path.basename(own.f_code.co_filename)}:{own.f_lineno}"] = None
 
-    earlier = sys.getprofile()
+    earlier, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()  # what others have called at each collection is not the model's doing
     sys.setprofile(hear)
     try:
         follow(build(subject, subject.seed), subject.ticks)
     finally:
         sys.setprofile(earlier)
+        if collects:
+            gc.enable()
     return list(found)
 
 

@@ -43,11 +43,13 @@ class ExecutorKills(LaneKills):
 
     Attributes:
         pool: Who has the workers.
+        cuts: Whether connections are cut, too.
         strikes: What was done to them, and how often.
         again: Runs that were done again, as their spans were late.
     """
 
     pool: Pool
+    cuts: bool = True
     strikes: Counter[str] = field(default_factory=Counter)
     again: int = 0
 
@@ -61,7 +63,7 @@ class ExecutorKills(LaneKills):
 
     def strike(self) -> None:
         """Kill a worker, or cut all of them off."""
-        if self.pool.cut is not None and self.chance.random() < 0.4:
+        if self.cuts and self.pool.cut is not None and self.chance.random() < 0.4:
             self.strikes["cut"] += 1
             self.pool.cut()
         else:
@@ -70,7 +72,7 @@ class ExecutorKills(LaneKills):
 
 
 @contextmanager
-def kills_of(kind: str, seed: int) -> Iterator[ExecutorKills]:
+def kills_of(kind: str, seed: int, *, cuts: bool = True) -> Iterator[ExecutorKills]:
     """Lend sweeps over an executor of the `kind`, whose spans are short and not waited for long."""
     with (
         patch.object(executor_lanes, "SPAN_S", SHORT_SPAN_S),
@@ -78,7 +80,7 @@ def kills_of(kind: str, seed: int) -> Iterator[ExecutorKills]:
         patch.object(late_bundles, "LATENESS", 1.5),
         _lasting(kind) as made,
     ):
-        rounds = ExecutorKills(seed=seed, pool=made)
+        rounds = ExecutorKills(seed=seed, pool=made, cuts=cuts)
         try_again = Patience.try_again
 
         def count(patience: Patience, run_ids: Collection[int], sent_s: float, now_s: float) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -104,6 +106,24 @@ def test_a_model_that_breaks_a_rule_is_caught(check: Check, model: Any, words: s
 def test_the_cause_is_told_before_what_follows_from_it() -> None:
     report = check_model(broken.DrawsFromTheSystem)
     assert [failure.check for failure in report.failures][:2] == [Check.CLOCKS, Check.UNSEEDED]
+
+
+def test_what_others_do_at_a_collection_is_not_the_models_doing() -> None:
+    def note(phase: str, info: dict[str, int]) -> None:
+        time.perf_counter()
+
+    class Litters(broken.Sound):
+        def draw(self) -> int:
+            [[[]] for _ in range(3000)]
+            return super().draw()
+
+    gc.callbacks.append(note)
+    try:
+        report = check_model(Litters)
+    finally:
+        gc.callbacks.remove(note)
+    assert Check.CLOCKS in report.passed
+    assert gc.isenabled()
 
 
 def test_parameters_and_methods_may_be_called_as_distributions_are() -> None:
