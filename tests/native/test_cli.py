@@ -173,11 +173,11 @@ def test_an_interrupt_before_the_sweep_says_that_nothing_was_written(
     assert capsys.readouterr().err == f"stopped before anything was written to {out}; the same command starts it\n"
 
 
-@pytest.mark.parametrize(("command", "call"), [("plan", "load_spec"), ("verify", "verify")])
+@pytest.mark.parametrize(("command", "owner", "call"), [("plan", hw, "load_spec"), ("verify", hw.ResultSet, "open")])
 def test_an_interrupt_of_any_other_command_is_told(
-    command: str, call: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, owner: object, call: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hw, call, interrupts)
+    monkeypatch.setattr(owner, call, interrupts)
     assert main([command, "there"]) == 1
     assert capsys.readouterr() == ("", f"{STOPPED_LINE}\n")
 
@@ -250,7 +250,7 @@ def test_a_model_of_one_s_own_is_named_by_the_option(
 ) -> None:
     assert main(["run", write(toy_spec("divides")), "--out", str(out), "--models", TOYS, "--quiet"]) == 0
     assert main(["resume", str(out)]) == 1
-    how = "one of your own is named with --models FILE.py"
+    how = f"name the file of this one: `henad resume {out} --models FILE`"
     assert capsys.readouterr().err == f"error: no model 'divides'; known: sir, game_of_life; {how}\n"
 
 
