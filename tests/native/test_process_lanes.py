@@ -188,7 +188,7 @@ def test_a_model_that_cannot_be_sent_runs_in_the_caller_and_says_why() -> None:
     record = hw.run_spec(entry_of(Local), toy_spec(1), options=hw.SweepRunOptions(lanes="process", concurrency=2))
     assert record.report.counts.ok == 2
     (notice,) = [str(warning) for warning in record.report.warnings]
-    assert notice.startswith("there is one lane, in the caller: model 'toy' cannot be pickled: ")
+    assert notice.startswith("there is one lane, in the caller: model 'toy': its attribute 'held' cannot be pickled: ")
 
 
 def test_faults_are_placed_in_the_model_s_own_module_in_a_lane_too() -> None:
