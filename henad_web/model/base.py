@@ -203,7 +203,7 @@ class Model(StateDefaults):
 
     def step_once(self) -> None:
         """Do one step, from `tick` to `tick` + 1; `tick` rises behind it."""
-        raise NotImplementedError
+        raise refusal(type(self), "it has no step_once of its own: step(n) does its steps")
 
     def step(self, n: int = 1) -> None:
         """Do `n` steps, 0 or more; fewer where the model ends."""

@@ -106,7 +106,7 @@ class Batch:
 
     def step_once(self) -> None:
         """Do one step of every row."""
-        raise NotImplementedError
+        raise _refusal(type(self), "it has no step_once of its own: step(n) does its steps")
 
     def step(self, n: int = 1) -> None:
         """Do `n` steps of every row, 0 or more."""

@@ -21,7 +21,7 @@ from henad_web.output.cells import cells_for
 from henad_web.output.names import TABLE_ROWS, own_table_name
 from henad_web.output.records import RecordReader, TableRecord
 from henad_web.output.table_index import Groups, opened_or_empty
-from henad_web.output.table_reading import SeriesRows, check_width
+from henad_web.output.table_reading import BATCH, SeriesRows, check_width, plain_blocks
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
@@ -40,9 +40,6 @@ __all__ = [
     "own_rows",
     "read_own_tables",
 ]
-
-_BLOCK_BYTES = 4 << 20
-"""Bytes of a table held at once."""
 
 _LONGEST_ID = 18
 """Digits of the longest run id."""
@@ -184,20 +181,11 @@ class _Reader:
         self._id = cells_for("count", SERIES_LEADING[0], file.name)
 
     def rows(self) -> Iterator[SeriesRows]:
-        self._stream.seek(self.header_end)
-        offset, number, held = self.header_end, 2, b""
-        while block := self._stream.read(_BLOCK_BYTES):
-            is_plain = b'"' not in block and b"\r" not in block and b"\n\n" not in block
-            if not is_plain or (not held and block.startswith(b"\n")):
+        for block, offset, number in plain_blocks(self._stream, self.header_end, self._file.name, "a row"):
+            if block is None:
                 yield from self._row_by_row(offset, number)
-                return
-            block = held + block
-            whole = block.rfind(b"\n") + 1
-            held = block[whole:]
-            if whole:
-                rows = self._plain_rows(block[:whole], offset, number)
-                offset, number = offset + whole, number + len(rows.run_ids)
-                yield rows
+            else:
+                yield self._plain_rows(block, offset, number)
 
     def _plain_rows(self, block: bytes, offset: int, number: int) -> SeriesRows:
         letters = np.frombuffer(block, np.uint8)
@@ -237,14 +225,11 @@ class _Reader:
         for record in reader:
             self.is_canonical = self.is_canonical and record.is_canonical
             held.append((self._run_id(record), record.start, record.end))
-            if len(held) == _BATCH:
+            if len(held) == BATCH:
                 yield _batch(held)
                 held = []
         if held:
             yield _batch(held)
-
-
-_BATCH = 16384
 
 
 def _batch(rows: Sequence[tuple[int, int, int]]) -> SeriesRows:

@@ -23,18 +23,61 @@ from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import RecordReader, TableRecord
 from henad_web.output.tables import RunsLayout, check_separator
 
-__all__ = ["RunsBatch", "RunsReader", "SeriesReader", "SeriesRows", "check_width", "series_numbers"]
+__all__ = [
+    "BATCH",
+    "RunsBatch",
+    "RunsReader",
+    "SeriesReader",
+    "SeriesRows",
+    "check_width",
+    "plain_blocks",
+    "series_numbers",
+]
 
-_BATCH = 16384
+BATCH = 16384
 """Records held as text at once."""
 
 _BLOCK_BYTES = 4 << 20
-"""Bytes of series.csv held at once."""
+"""Bytes of a table of many rows held at once."""
 
 _KINDS = dict(zip(LEADING, ("count", "count", "count", "count", "seed", "key"), strict=True))
 _KINDS |= dict(zip(MEASURED, ("status", "stop_reason", "count", "count", *["number"] * len(TIMINGS)), strict=True))
 
 Int64s = NDArray[np.int64]
+
+
+def plain_blocks(stream: BinaryIO, start: int, table: str, row: str) -> Iterator[tuple[bytes | None, int, int]]:
+    """Yield whole lines of a table in blocks, with the offset and the record number of the first; a torn end not.
+
+    A block has nothing quoted, no blank line and no other line ends than LF. From the first one on that has, and so is
+    to be read record by record, there is no block: None comes in its place, last.
+
+    Args:
+        stream: The file.
+        start: Offset behind the header.
+        table: Name of the file, for errors.
+        row: What a row is, for errors.
+
+    Raises:
+        TableDamagedError: A line is longer than any row.
+    """
+    stream.seek(start)
+    offset, number, held = start, 2, b""
+    while block := stream.read(_BLOCK_BYTES):
+        is_plain = b'"' not in block and b"\r" not in block and b"\n\n" not in block
+        if not is_plain or (not held and block.startswith(b"\n")):
+            yield None, offset, number
+            return
+        block = held + block
+        whole = block.rfind(b"\n") + 1
+        held = block[whole:]
+        if len(held) > _BLOCK_BYTES:
+            came = held[:_BLOCK_BYTES].decode(errors="replace")
+            raise TableDamagedError(table, number, came=came, expected=f"a line feed behind {row}")
+        if whole:
+            lines = block[:whole]
+            yield lines, offset, number
+            offset, number = offset + whole, number + lines.count(b"\n")
 
 
 def check_width(record: TableRecord, fields: Sequence[str], width: int) -> None:
@@ -110,7 +153,7 @@ class RunsReader:
         yield self._batch(held, cells)
         for record in self._rest:
             held.append(record)
-            if len(held) == _BATCH:
+            if len(held) == BATCH:
                 yield self._batch(held, cells)
                 held = []
         if held:
@@ -187,23 +230,11 @@ class SeriesReader:
         """
         if self.header is None:
             return
-        self._stream.seek(self.header_end)
-        offset, number, held = self.header_end, 2, b""
-        while block := self._stream.read(_BLOCK_BYTES):
-            is_plain = b'"' not in block and b"\r" not in block and b"\n\n" not in block
-            if not is_plain or (not held and block.startswith(b"\n")):
+        for block, offset, number in plain_blocks(self._stream, self.header_end, SERIES, "a few numbers"):
+            if block is None:
                 yield from self._row_by_row(offset, number)
-                return
-            block = held + block
-            whole = block.rfind(b"\n") + 1
-            held = block[whole:]
-            if len(held) > _BLOCK_BYTES:
-                came = held[:_BLOCK_BYTES].decode(errors="replace")
-                raise TableDamagedError(SERIES, number, came=came, expected="a line feed behind a few numbers")
-            if whole:
-                rows = _plain_rows(block[:whole], self.header, offset, number)
-                offset, number = offset + whole, number + len(rows.ticks)
-                yield rows
+            else:
+                yield _plain_rows(block, self.header, offset, number)
 
     def _row_by_row(self, offset: int, number: int) -> Iterator[SeriesRows]:
         self._stream.seek(offset)
@@ -211,7 +242,7 @@ class SeriesReader:
         held: list[TableRecord] = []
         for record in RecordReader(self._stream, SERIES, start=offset, number=number, width=len(header)):
             held.append(record)
-            if len(held) == _BATCH:
+            if len(held) == BATCH:
                 yield self._parsed(held, header)
                 held = []
         if held:

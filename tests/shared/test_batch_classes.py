@@ -116,6 +116,9 @@ def test_several_steps_at_once_are_counted() -> None:
     rows.keep(np.array([1], np.intp))
     assert (rows.stats()["place"].tolist(), rows.populations.tolist()) == ([12.0], [0])
     assert rows.grid_of(0) is None
+    for stepped in (Jump(), rows):
+        with pytest.raises(hw.ModelDefinitionError, match="it has no step_once of its own: step\\(n\\) does its steps"):
+            stepped.step_once()  # type: ignore[union-attr]
 
 
 def batch_without_steps() -> object:

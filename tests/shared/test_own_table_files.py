@@ -355,7 +355,7 @@ def test_a_table_is_looked_through_once_for_all_runs(stepped: Host, monkeypatch:
 def test_blocks_of_any_size_give_the_same_index(monkeypatch: pytest.MonkeyPatch) -> None:
     import io  # noqa: PLC0415 - only here
 
-    from henad_web.output import own_tables  # noqa: PLC0415 - whose block is made small
+    from henad_web.output import table_reading  # noqa: PLC0415 - whose block is made small
 
     file = OwnFile("tables/edges.csv", ("run_id", "tick", "a", "b"))
     rows = b"".join(b"%d,%d,%d,-1\n" % (row // 3, row, row * 7) for row in range(40))
@@ -364,7 +364,7 @@ def test_blocks_of_any_size_give_the_same_index(monkeypatch: pytest.MonkeyPatch)
     assert expected.rows.tolist() == [3] * 13 + [1]
     assert int(expected.ends[-1]) == len(data) - len(b"14,0,1")
     for size in (1, 2, 7, 64):
-        monkeypatch.setattr(own_tables, "_BLOCK_BYTES", size)
+        monkeypatch.setattr(table_reading, "_BLOCK_BYTES", size)
         found = index_own(io.BytesIO(data), file)
         for name in ("run_ids", "rows", "starts", "ends"):
             assert getattr(found, name).tolist() == getattr(expected, name).tolist()

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from henad_web.errors import TableDamagedError
 from henad_web.explore.cell_texts import csv_line
 from henad_web.explore.columns import SERIES_LEADING
+from henad_web.output import table_reading
 from henad_web.output.records import RecordReader, TableRecord, canonical_records
-from henad_web.output.table_reading import RunsBatch, RunsReader, series_numbers
+from henad_web.output.table_reading import RunsBatch, RunsReader, plain_blocks, series_numbers
 from henad_web.output.tables import RunsColumns, RunsLayout, RunsTable
 from tests.shared.made_results import REDUCERS, outcome_of, plan_of
 
@@ -153,3 +154,18 @@ def test_a_table_without_a_whole_header_has_no_rows() -> None:
     for size in (0, 5):
         reader, batch = read(WHOLE[:size])
         assert (reader.header, len(batch.starts)) == (None, 0)
+
+
+def test_blocks_hold_whole_plain_lines_and_end_where_a_record_is_not_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_reading, "_BLOCK_BYTES", 8)
+
+    def blocks(data: bytes) -> list[tuple[bytes | None, int, int]]:
+        return list(plain_blocks(io.BytesIO(b"head\n" + data), 5, "series.csv", "a row"))
+
+    assert blocks(b"1,2\n3,4\n5,6\n7") == [(b"1,2\n3,4\n", 5, 2), (b"5,6\n", 13, 4)]
+    assert blocks(b"1,23\n45,6\n") == [(b"1,23\n", 5, 2), (b"45,6\n", 10, 3)]
+    assert blocks(b"1,2\n3,4\n\n5,6\n") == [(b"1,2\n3,4\n", 5, 2), (None, 13, 4)]
+    for rest in (b'"5",6\n', b"5,6\r\n"):
+        assert blocks(b"1,2\n3,4\n" + rest) == [(b"1,2\n3,4\n", 5, 2), (None, 13, 4)]
+    with pytest.raises(TableDamagedError, match="a line feed behind a row"):
+        blocks(b"1,2\n" + b"3" * 24)
