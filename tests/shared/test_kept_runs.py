@@ -235,7 +235,7 @@ def test_the_index_of_a_series_does_not_depend_on_the_pieces_it_is_read_in(
     _, expected = indexes(forms[0])
     assert expected.regular.tolist() == [True, True, False, True, True]
     monkeypatch.setattr(table_reading, "_BLOCK_BYTES", size)
-    monkeypatch.setattr(table_reading, "_BATCH", size // 16)
+    monkeypatch.setattr(table_reading, "BATCH", size // 16)
     for form in forms:
         _, found = indexes(form)
         for name in ("run_ids", "rows", "last_ticks", "regular"):
