@@ -92,7 +92,7 @@ from henad_web.model.tables import Table
 from henad_web.models import example_models
 from henad_web.models.installed import installed_models
 from henad_web.output.masking import masked
-from henad_web.output.record import SweepEnd, SweepRecord
+from henad_web.output.record import SearchReport, SweepEnd, SweepRecord
 from henad_web.output.store import DirectoryOutput, MemoryOutput
 from henad_web.randomness.generators import generator, py_random
 from henad_web.result_set import ResultSet, verify
@@ -104,6 +104,8 @@ from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.options import OnFull, SweepRunOptions
 from henad_web.run.outline import SweepOutline
+from henad_web.search.plan import SearchPlan
+from henad_web.search.update import SearchUpdate
 from henad_web.version import VERSION as __version__
 
 __all__ = [
@@ -181,7 +183,10 @@ __all__ = [
     "RunView",
     "SearchAlgorithm",
     "SearchBatchTold",
+    "SearchPlan",
+    "SearchReport",
     "SearchSpec",
+    "SearchUpdate",
     "SeedScheme",
     "SeedSettings",
     "Shard",

@@ -24,6 +24,7 @@ from henad_web.run.lanes import LaneNotice
 if TYPE_CHECKING:
     from henad_web.run.control import Clock
     from henad_web.run.outline import SweepOutline
+    from henad_web.search.update import SearchUpdate
 
 __all__ = [
     "Counters",
@@ -134,9 +135,9 @@ class RunFinished:
 
 @dataclass(frozen=True, slots=True)
 class SearchBatchTold:
-    """A search was told the evaluations of one batch, after the runs of the batch."""
+    """A search was told the evaluations of one batch, after the runs of the batch; its rows are written."""
 
-    update: object
+    update: SearchUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +249,8 @@ class SweepChannel:
         self.counters = self.counters.with_run(outcome.status.is_failure)
         self._send(self._within_budget(outcome))
 
-    def batch_told(self, update: object) -> None:
-        """Send what a search tells of a batch whose runs are written."""
+    def batch_told(self, update: SearchUpdate) -> None:
+        """Send what a search tells of a batch whose runs and rows are written."""
         self._send(SearchBatchTold(update))
 
     def finish(self, record: SweepRecord) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from henad_web.model.entry import EntryGiven, ModelEntry
     from henad_web.output.store import FileStore
     from henad_web.run.control import SweepControl
+    from henad_web.search.plan import SearchPlan
 
 __all__ = ["SweepProgress", "SweepRun", "new_setup", "remaining_time", "resumed_setup"]
 
@@ -135,7 +136,6 @@ class SweepRun:
             ['manifest.json', 'runs.csv', 'series.csv', 'summary.csv']
         """
         target = current() if target is None else target
-        _check_runs(spec_of(spec))
         return cls._run(new_setup(entry, spec, checked_output(output), options, target), target)
 
     @classmethod
@@ -222,13 +222,13 @@ class SweepRun:
 
     @property
     def plan(self) -> Plan:
-        """The plan: every config, run, seed and key."""
+        """The plan: every config, run, seed and key; of a search what its candidates share, in one config."""
         return self._plan
 
     @property
-    def search_plan(self) -> None:
+    def search_plan(self) -> SearchPlan | None:
         """The plan of a search, None for a sweep."""
-        return None
+        return self._sweep.search_plan
 
     @property
     def is_paused(self) -> bool:
@@ -295,7 +295,8 @@ class SweepRun:
         active_runs, counters = sweep.active_runs.list(), sweep.channel.counters
         is_over = counters.final_phase is not None
         waiting = 0 if is_over else sweep.active_runs.waiting_count
-        total = self._plan.run_count if counters.runs_total is None else counters.runs_total
+        planned = self._plan if self.search_plan is None else self.search_plan
+        total = planned.run_count if counters.runs_total is None else counters.runs_total
         elapsed = sweep.control.clock.elapsed(counters.ended_at)
         remaining = None
         if counters.runs_done > 0 and not is_over:
@@ -418,19 +419,6 @@ def resumed_setup(
     store = open_results(options)
     found = resumption_of(entry, store, options, spec)
     return SweepSetup.of(entry, found.plan, store, found.options, surroundings_of(target, options), kept=found.kept)
-
-
-def _check_runs(spec: SweepSpec) -> None:
-    """Refuse a search, whose results have no files to be in.
-
-    Raises:
-        UsageError: The spec is a search.
-    """
-    if spec.search is not None:
-        raise UsageError(
-            "the spec is a search, which can be planned and cannot be run as a sweep; "
-            "henad_web.search asks and tells it in a program of your own (docs/search.md)"
-        )
 
 
 def _check_options(plan: Plan, options: SweepRunOptions) -> None:

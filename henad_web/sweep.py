@@ -19,34 +19,21 @@ from henad_web.model.faults import FAULTS, Phase, fault_of
 from henad_web.output.first_manifest import Author, first_manifest
 from henad_web.output.own_tables import own_file_names
 from henad_web.output.record import Counts, SweepEnd, SweepRecord, SweepReport
+from henad_web.output.search_tables import SearchTables
 from henad_web.output.writer import ResultsWriter
 from henad_web.resume.provenance import build_warnings
 from henad_web.resume.resumption import continued_manifest
 from henad_web.run.active_runs import ActiveRuns
 from henad_web.run.control import IDLE, NOW, Answer, SweepControl
-from henad_web.run.lanes import (
-    BatchAdvanced,
-    CommandAcknowledged,
-    DeviceLost,
-    LaneCommand,
-    LaneNotice,
-    LaneReport,
-    Lanes,
-    RunAdvanced,
-    RunEnded,
-    RunLost,
-    RunStarted,
-    RunView,
-)
+from henad_web.run.lanes import Lanes, RunView
 from henad_web.run.options import OnFull
 from henad_web.run.outline import SweepOutline, make_outline, make_probe
-from henad_web.run.requests import ReorderBuffer, RunRequest
 from henad_web.run.search_source import SearchSource
 from henad_web.run.source import PlanSource, RunSource
+from henad_web.running import RunningStage
 from henad_web.search.plan import SearchPlan
 
 if TYPE_CHECKING:
-    from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import FileStore
@@ -94,6 +81,7 @@ class SweepSetup:
         around: What the target lends.
         kept: Runs that are kept instead of being done again, None for none.
         source: Where the runs come from.
+        search: The tables of a search, None for a sweep.
     """
 
     entry: ModelEntry
@@ -103,6 +91,7 @@ class SweepSetup:
     around: Surroundings
     kept: KeptRuns | None
     source: RunSource
+    search: SearchTables | None = None
 
     @classmethod
     def of(
@@ -122,11 +111,13 @@ class SweepSetup:
         """
         store.check_own_files(own_file_names(table.id for table in plan.tables))
         flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
+        source: RunSource = PlanSource(plan, options.shard or WHOLE, flags)
+        setup = cls(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept, source=source)
         if plan.search_space is None:
-            source: RunSource = PlanSource(plan, options.shard or WHOLE, flags)
-        else:
-            source = SearchSource(SearchPlan.over(plan))
-        return cls(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept, source=source)
+            return setup
+        search = SearchPlan.over(plan)
+        searched = SearchSource(search)
+        return dataclasses.replace(setup, source=searched, search=SearchTables(search, searched.searcher))
 
     def probe(self) -> Probe:
         """Return the probe of the plan, not begun."""
@@ -192,11 +183,16 @@ class Sweep:
         self._probed: ProbeReport | None = None
         self._opening: _Opening | None = None
         self._writer: ResultsWriter | None = None
-        self._runs: _Runs | None = None
+        self._runs: RunningStage | None = None
         self._end: SweepEnd | None = None
         self._keeping: Iterator[float] | None = None
         self._found: tuple[str, ...] = ()
         self._ending: Iterator[float] | None = None
+
+    @property
+    def search_plan(self) -> SearchPlan | None:
+        """The plan of a search, None for a sweep."""
+        return None if self._setup.search is None else self._setup.search.plan
 
     @property
     def is_over(self) -> bool:
@@ -276,7 +272,16 @@ class Sweep:
         setup, outline = self._setup, opening.outline
         lanes = setup.around.make_lanes(setup.entry, opening.measure, outline.layout, lambda: self.notify())
         # Before anything that may raise: whatever ends the sweep from here on closes the lanes.
-        self._runs = _Runs(setup.source, setup.plan.total_ticks, outline, writer, lanes, self)
+        self._runs = RunningStage(
+            setup.source,
+            setup.plan.total_ticks,
+            outline,
+            writer,
+            lanes,
+            channel=self.channel,
+            control=self.control,
+            active_runs=self.active_runs,
+        )
         self.channel.planned(outline)
         for warning in (*map(OutputNotice, self._found), *outline.warnings, *self._kept_warnings(writer)):
             self.channel.warned(warning)
@@ -302,7 +307,9 @@ class Sweep:
     def _writer_of(self, outline: SweepOutline) -> ResultsWriter:
         setup, author, kept = self._setup, self._setup.around.author, self._setup.kept
         plan, entry = setup.plan, setup.entry
-        manifest = first_manifest(plan=plan, entry=entry, outline=outline, options=setup.options, author=author)
+        manifest = first_manifest(
+            plan=plan, entry=entry, outline=outline, options=setup.options, author=author, search=setup.search
+        )
         return ResultsWriter(
             setup.store,
             plan=plan,
@@ -310,9 +317,10 @@ class Sweep:
             manifest=manifest if kept is None else continued_manifest(manifest, kept, entry),
             wall_clock=author.wall_clock,
             kept=None if kept is None else kept.tables,
+            search=setup.search,
         )
 
-    def _running(self, runs: _Runs, time_left_s: float | None) -> Answer:
+    def _running(self, runs: RunningStage, time_left_s: float | None) -> Answer:
         if self._end is None:
             answer = runs.pump(time_left_s)
             if not isinstance(answer, SweepEnd):
@@ -321,7 +329,7 @@ class Sweep:
             self._end = answer
         return self._finish(runs, self._end)
 
-    def _finish(self, runs: _Runs, end: SweepEnd) -> Answer:
+    def _finish(self, runs: RunningStage, end: SweepEnd) -> Answer:
         """Write the summary piece by piece, then the manifest; an abort meanwhile takes nothing back."""
         if self._ending is None:
             self._ending = runs.writer.finishing(end)
@@ -346,7 +354,8 @@ class Sweep:
             warnings=self.channel.warnings,
         )
         manifest = None if writer is None else writer.manifest
-        record = SweepRecord(report=report, manifest=manifest, files=self._setup.store.files())
+        search = None if writer is None else writer.search_report
+        record = SweepRecord(report=report, manifest=manifest, files=self._setup.store.files(), search=search)
         self._setup.store.close()
         self.channel.finish(record)
 
@@ -382,118 +391,3 @@ class _Opening:
     measure: MeasurePlan
     outline: SweepOutline
     hashing: Iterator[float]
-
-
-class _Runs:
-    """The running stage: hands runs to lanes and writes their outcomes in the order they were handed out."""
-
-    def __init__(
-        self,
-        source: RunSource,
-        end_tick: int,
-        outline: SweepOutline,
-        writer: ResultsWriter,
-        lanes: Lanes,
-        sweep: Sweep,
-    ) -> None:
-        self.outline, self.writer, self.lanes = outline, writer, lanes
-        self._source, self._end_tick = source, end_tick
-        self._channel, self._control, self._active_runs = sweep.channel, sweep.control, sweep.active_runs
-        self._next_request: RunRequest | None = None
-        self._finished: ReorderBuffer[RunOutcome] = ReorderBuffer()
-        self._unwritten: RunOutcome | None = None
-        self._told, self._unanswered = LaneCommand.RESUME, 0
-        self._is_device_lost = False
-
-    def pump(self, time_left_s: float | None) -> Answer | SweepEnd:
-        """Write one finished run, or let the source or the lanes work; return how the batch ended once it has."""
-        if self._write_one() or self._take_turn():
-            return NOW
-        if self._unwritten is None and self._source.is_done and self._finished.is_empty:
-            return SweepEnd.COMPLETE
-        if self._unwritten is None and self._is_device_lost:
-            return SweepEnd.DEVICE_LOST
-        if self._control.is_aborted:
-            self.lanes.command(LaneCommand.ABORT)
-            return SweepEnd.ABORTED
-        return NOW if self._drive(time_left_s) else self.lanes.when_quiet()
-
-    def close(self) -> None:
-        """Give up every run in progress and every one that waits."""
-        self.lanes.close()
-        self._finished.clear()
-        self._active_runs.clear()
-        self._control.acknowledge(True)  # no lane is left that could answer
-
-    def _write_one(self) -> bool:
-        if self._unwritten is not None and self._control.is_paused:
-            return False  # there was no room for it, and nobody has said that there is: the lanes are to be told
-        outcome = self._finished.pop_ready() if self._unwritten is None else self._unwritten
-        if outcome is None:
-            return False
-        self._unwritten = outcome  # kept until it is written: a full disk loses nothing
-        self.writer.write_run(outcome)
-        self._unwritten = None
-        self._active_runs.mark_committed(outcome.run.run_id)
-        self._channel.run_committed(outcome)
-        self._source.committed(outcome)
-        return True
-
-    def _take_turn(self) -> bool:
-        """Let the source do its own work, paused or not, and pass its news on; return whether any was due."""
-        turn = self._source.turn(may_ask=not (self._control.is_aborted or self._is_device_lost))
-        if turn is not None and turn.update is not None:
-            self._channel.batch_told(turn.update)
-        return turn is not None
-
-    def _drive(self, time_left_s: float | None) -> bool:
-        """Pass a change of the control on, hand out runs, hear the lanes; return whether anything moved."""
-        wanted = LaneCommand.PAUSE if self._control.is_paused else LaneCommand.RESUME
-        if wanted is not self._told:
-            self._control.acknowledge(False)  # before any lane moves: the host may pause again meanwhile
-            self.lanes.command(wanted)
-            self._told, self._unanswered = wanted, self._unanswered + 1
-        has_moved, was_taken = False, wanted is LaneCommand.RESUME and self._submit()
-        # A lane inside the caller first tells of new runs, which is no work: their build follows in the same pump.
-        for _ in range(2 if was_taken else 1):
-            for report in self.lanes.poll(time_left_s):
-                has_moved = self._hear(report) or has_moved
-        return has_moved
-
-    def _submit(self) -> bool:
-        """Hand runs out until every lane is busy, and return whether any was taken."""
-        was_taken = False
-        while True:
-            if self._next_request is None:
-                self._next_request = self._source.next()
-                if self._next_request is None:
-                    return was_taken
-                self._finished.expect(self._next_request.run.run_id)
-            if not self.lanes.submit(self._next_request):
-                return was_taken
-            self._next_request, was_taken = None, True
-
-    def _hear(self, report: LaneReport) -> bool:
-        match report:
-            case RunStarted(run):
-                self._active_runs.start(run, self._end_tick)
-            case RunAdvanced(run_id, tick):
-                self._active_runs.reach(run_id, tick)
-            case BatchAdvanced(run_ids, tick):
-                for run_id in run_ids:
-                    self._active_runs.reach(run_id, tick)
-            case RunEnded(outcome):
-                run_id = outcome.run.run_id
-                self._active_runs.finish(run_id)
-                self._finished.insert(run_id, outcome)
-            case RunLost(run_id):
-                self._active_runs.drop(run_id)
-            case LaneNotice():
-                self._channel.warned(report)
-            case DeviceLost():
-                self._is_device_lost = True
-            case CommandAcknowledged():
-                self._unanswered -= 1
-                self._control.acknowledge(self._told is LaneCommand.PAUSE and not self._unanswered)
-                return False
-        return True

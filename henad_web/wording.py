@@ -73,16 +73,17 @@ def about_text(seconds: float) -> str:
     return f"about {seconds / 60:.0f} min" if seconds < 7170.0 else f"about {seconds / 3600:.0f} h"
 
 
-def size_text(configs: int, replicates: int, runs: int, *, times: str = "x") -> str:
+def size_text(configs: int, replicates: int, runs: int, *, times: str = "x", noun: str = "config") -> str:
     """Return the size of a plan, such as ``6 configs x 3 replicates = 18 runs``.
 
     Args:
-        configs: Its configs.
+        configs: Its configs, or what `noun` says instead.
         replicates: Runs of each.
         runs: All of them.
         times: The sign between the two; not every terminal has the page's.
+        noun: What has the replicates: a search has evaluations.
     """
-    return f"{amount(configs, 'config')} {times} {amount(replicates, 'replicate')} = {amount(runs, 'run')}"
+    return f"{amount(configs, noun)} {times} {amount(replicates, 'replicate')} = {amount(runs, 'run')}"
 
 
 def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0) -> str:

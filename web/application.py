@@ -24,7 +24,7 @@ from recorded import opened_archive
 from session import Session, Views
 from study import Reading, read_spec
 from table import MOST_ROWS, Table
-from wording import SEARCH_TEXT, plan_text
+from wording import plan_text, search_text
 
 import henad_web as hw
 
@@ -72,21 +72,26 @@ class Application:
         study, problems = self._reading.study, self._reading.problems
         self._picker.note_edit(text)
         self._editor.show_problems(problems, self._reading.warnings)
-        can_run = study is not None and study.plan.search_space is None
-        if study is not None and not can_run:
-            sentence = SEARCH_TEXT
-        elif study is not None:
-            plan = study.plan
-            sentence = plan_text(plan.config_count, plan.replicates, plan.run_count, plan.total_ticks)
+        if study is not None:
+            sentence = self._size(study.plan)
         else:
             sentence = f"{len(problems)} problem{'s' if len(problems) != 1 else ''} to solve before this can run."
         self._editor.show_plan(sentence, wrong=study is None)
-        self._controls.allow_run(can_run)
+        self._controls.allow_run(study is not None)
+
+    @staticmethod
+    def _size(plan: hw.Plan) -> str:
+        """Return what `plan` will run, in words."""
+        search = plan.spec.search
+        if search is None:
+            return plan_text(plan.config_count, plan.replicates, plan.run_count, plan.total_ticks)
+        runs = search.max_evaluations * plan.replicates
+        return search_text(search.algorithm, search.max_evaluations, plan.replicates, runs, plan.total_ticks)
 
     def _run(self) -> None:
         self._editor.flush()
         study = self._reading.study
-        if study is not None and study.plan.search_space is None and not self._session.active:
+        if study is not None and not self._session.active:
             self._session.start(study)
 
     def _pause(self) -> None:

@@ -25,7 +25,10 @@ class Study:
     @property
     def factors(self) -> tuple[str, ...]:
         """What varies, in the order it first appears: parameter ids and action names."""
-        named = [factor.param or factor.action for block in self.loaded.spec.blocks for factor in block.factors]
+        spec = self.loaded.spec
+        varied = [factor for block in spec.blocks for factor in block.factors]
+        varied += () if spec.search is None else spec.search.space
+        named = [factor.param or factor.action for factor in varied]
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     def level(self, config: Config, factor: str) -> str:

@@ -10,7 +10,6 @@ from henad_web.wording import amount, duration_text, size_text
 
 __all__ = [
     "GAP_MARK",
-    "SEARCH_TEXT",
     "TIMES",
     "archive_name",
     "as_sentence",
@@ -19,6 +18,7 @@ __all__ = [
     "number_text",
     "opened_text",
     "plan_text",
+    "search_text",
     "slow_step_text",
     "state_text",
 ]
@@ -27,9 +27,6 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 GAP_MARK = "\N{DAGGER}"
 """Behind the reducers of a run that met a value which is not finite, and before the line that counts such runs."""
-
-SEARCH_TEXT = "This is a search: its spec is right, and it cannot be run here."
-"""The plan line of a spec that is a search."""
 
 
 def as_sentence(line: str) -> str:
@@ -40,6 +37,12 @@ def as_sentence(line: str) -> str:
 def plan_text(configs: int, replicates: int, runs: int, ticks: int) -> str:
     """Return what a plan will run, such as ``6 configs x 3 replicates = 18 runs of 200 ticks``."""
     return f"{size_text(configs, replicates, runs, times=TIMES)} of {amount(ticks, 'tick')}"
+
+
+def search_text(algorithm: str, evaluations: int, replicates: int, runs: int, ticks: int) -> str:
+    """Return what a search will run, such as ``random search: 9 evaluations x 2 replicates = 18 runs of 5 ticks``."""
+    size = size_text(evaluations, replicates, runs, times=TIMES, noun="evaluation")
+    return f"{algorithm} search: {size} of {amount(ticks, 'tick')}"
 
 
 def state_text(*, planned: bool, paused: bool, held: bool, fraction: float | None) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Names of columns: those that every table of a sweep has, and which stat column a spec means or gets reducers.
+"""Names of columns: those that the tables of sweeps and searches have, and which stat column a spec means or reduces.
 
 No other module spells a header.
 
@@ -13,7 +13,18 @@ from collections.abc import Iterable, Sequence
 
 __all__ = [
     "ACTION",
+    "ARCHIVE_LEADING",
+    "ARCHIVE_OUTPUTS",
+    "BATCH_ARCHIVE",
+    "BATCH_BEST",
+    "BATCH_LEADING",
+    "BEST_LEADING",
+    "BEST_SCORE",
+    "EVALUATION_LEADING",
+    "EVALUATION_SCORE",
+    "EVALUATION_PLACE",
     "FILE_COLUMNS",
+    "GENERATION",
     "LEADING",
     "MEASURED",
     "NOTE",
@@ -57,6 +68,42 @@ SUMMARY_TICKS = "ticks:mean"
 
 ACTION = "action."
 """Beginning of the column that holds the tick of an action, before its name."""
+
+EVALUATION_LEADING = (
+    *("candidate_id", "batch", "origin", "first_parent_id", "second_parent_id", "reevaluated_id"),
+    *("replicate_offset", "replicates"),
+)
+"""Columns of evaluations.csv before the parameters."""
+
+EVALUATION_SCORE = ("failed", "objective", "pooled_objective", "pooled_replicates")
+"""Columns of evaluations.csv behind the actions, of a search for an objective."""
+
+EVALUATION_PLACE = ("failed", "x", "y", "x_index", "y_index", "outside", "new_cell")
+"""The same of a search for patterns."""
+
+BATCH_LEADING = ("batch", "evaluations", "runs")
+"""Columns of batches.csv that every search has."""
+
+BATCH_BEST = ("best_candidate_id", "best_objective")
+"""Columns of batches.csv behind them, of a search for an objective."""
+
+BATCH_ARCHIVE = ("filled_cells",)
+"""The same of a search for patterns."""
+
+GENERATION = ("generation", "best", "median", "worst")
+"""Columns of generations.csv."""
+
+BEST_LEADING = ("rank", "candidate_id")
+"""Columns of best.csv before the parameters."""
+
+BEST_SCORE = ("pooled_objective", "pooled_replicates", "pooled_failed", "evaluations", "first_batch")
+"""Columns of best.csv behind the actions."""
+
+ARCHIVE_LEADING = ("x_index", "y_index", "x_min", "x_max", "y_min", "y_max", "hits", "candidate_id")
+"""Columns of archive.csv before the parameters."""
+
+ARCHIVE_OUTPUTS = ("x", "y")
+"""Columns of archive.csv behind the actions."""
 
 FILE_COLUMNS = (*LEADING, *MEASURED, NOTE, *SUMMARY_COUNTS, SUMMARY_TICKS)
 """Columns that the tables of runs and of configs have beside parameters, actions and reducers."""

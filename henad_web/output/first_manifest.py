@@ -37,6 +37,7 @@ from henad_web.output.manifest import (
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
+    from henad_web.output.search_tables import SearchTables
     from henad_web.run.options import SweepRunOptions
     from henad_web.run.outline import SweepOutline
 
@@ -71,6 +72,7 @@ def first_manifest(
     outline: SweepOutline,
     options: SweepRunOptions,
     author: Author,
+    search: SearchTables | None = None,
 ) -> Manifest:
     """Return the manifest of a sweep that starts now, on the clock of `author`, and has written no run yet.
 
@@ -80,20 +82,21 @@ def first_manifest(
         outline: What the probe settled.
         options: What was asked for.
         author: Who writes it.
+        search: The tables of a search, None for a sweep.
     """
     started_unix_ms = author.now_ms()
     started, execution = rfc3339(started_unix_ms), _execution_record(outline, options)
     return Manifest(
         format=FORMAT,
         format_version=FORMAT_VERSION,
-        mode="sweep",
+        mode="sweep" if search is None else "search",
         status=ManifestStatus.RUNNING,
         engine=author.engine,
         model=_model_record(entry, plan, outline),
         spec=spec_document(plan.spec, _asked(execution)),
         spec_source=options.spec_source,
         argv=author.argv,
-        plan=_plan_record(plan),
+        plan=_plan_record(plan, outline),
         seeds=_seeds_record(plan.spec.seeds),
         columns=ColumnsRecord(
             stats=outline.stat_columns, reducers=outline.reducer_columns, tables=plan.table_kinds or UNSET
@@ -104,6 +107,7 @@ def first_manifest(
         timestamps=Timestamps(started_unix_ms=started_unix_ms, started=started),
         sessions=(_session_record(entry, outline, options, author, started),),
         results=None,
+        search=None if search is None else search.standing(),
     )
 
 
@@ -146,21 +150,22 @@ def _model_record(entry: ModelEntry, plan: Plan, outline: SweepOutline) -> Model
     )
 
 
-def _plan_record(plan: Plan) -> PlanRecord:
+def _plan_record(plan: Plan, outline: SweepOutline) -> PlanRecord:
+    """Return the record of `plan`. That of a search is hashed with its one config, which is no config of a run."""
     blocks = tuple(
         BlockRecord(
             design=str(block.design),
             configs=block.config_count,
             design_seed=None if block.design_seed is None else seed_number(block.design_seed),
         )
-        for block in plan.blocks
+        for block in outline.blocks
     )
     return PlanRecord(
         plan_hash=plan.plan_hash,
         results_fingerprint=plan.results_fingerprint,
-        configs=plan.config_count,
+        configs=outline.configs,
         replicates=plan.replicates,
-        runs=plan.run_count,
+        runs=outline.runs,
         blocks=blocks,
     )
 

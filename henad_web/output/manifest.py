@@ -9,7 +9,7 @@ sweep that starts.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +22,7 @@ from henad_web.explore.spec_file import SpecSource, parse_spec, parse_spec_docum
 from henad_web.model.schema import is_id
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
+from henad_web.output.run_spans import RunSpan
 from henad_web.output.tables import RunsLayout
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from henad_web.output.record import Counts
 
 __all__ = [
+    "AxisRanges",
     "BlockRecord",
     "ColumnsRecord",
     "ExecutionRecord",
@@ -40,84 +42,17 @@ __all__ = [
     "ModelRecord",
     "PlanRecord",
     "ResultsRecord",
-    "RunSpan",
     "RuntimeRecord",
+    "SearchStanding",
     "SeedsRecord",
     "SessionRecord",
     "ShardRecord",
-    "SpanBuilder",
     "Timestamps",
-    "ids_in",
     "layout_of",
     "rfc3339",
     "seed_number",
-    "span_text",
     "spec_of",
 ]
-
-
-class RunSpan(msgspec.Struct, frozen=True, array_like=True):
-    """The ids `first`, `first + step` and so on to `last`, which is one of them; a file keeps the three numbers."""
-
-    first: int
-    last: int
-    step: int = 1
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the ids, ascending."""
-        return iter(range(self.first, self.last + 1, self.step))
-
-    def __str__(self) -> str:
-        """Return ``7``, ``0-5``, ``1, 4`` or ``1-7 by 3``."""
-        if self.first == self.last:
-            return str(self.first)
-        if self.first + self.step == self.last and self.step > 1:
-            return f"{self.first}, {self.last}"
-        text = f"{self.first}-{self.last}"
-        return text if self.step == 1 else f"{text} by {self.step}"
-
-
-class SpanBuilder:
-    """Collects ids that mostly ascend. A sweep, a shard of one, and added replicates each stay a handful of spans."""
-
-    __slots__ = ("_closed", "_first", "_last", "_step")
-
-    def __init__(self) -> None:
-        self._closed: list[RunSpan] = []
-        self._first, self._last, self._step = -1, -1, 0
-
-    def add(self, run_id: int) -> None:
-        """Add `run_id`, not added before; one below the last starts a span of its own."""
-        if self._first < 0:
-            self._first = self._last = run_id
-        elif run_id > self._last and self._step in (0, run_id - self._last):
-            self._step, self._last = run_id - self._last, run_id
-        else:
-            self._close()
-            self._first = self._last = run_id
-
-    def spans(self) -> tuple[RunSpan, ...]:
-        """Return what was added so far."""
-        tail = () if self._first < 0 else (RunSpan(self._first, self._last, self._step or 1),)
-        return (*self._closed, *tail)
-
-    def _close(self) -> None:
-        self._closed.append(RunSpan(self._first, self._last, self._step or 1))
-        self._step = 0
-
-
-def ids_in(spans: Iterable[RunSpan]) -> Iterator[int]:
-    """Yield every id of `spans`."""
-    for span in spans:
-        yield from span
-
-
-def span_text(run_ids: Iterable[int]) -> str:
-    """Return `run_ids` in words, such as ``0-5, 9``; ``none`` for none."""
-    builder = SpanBuilder()
-    for run_id in sorted(run_ids):
-        builder.add(run_id)
-    return ", ".join(map(str, builder.spans())) or "none"
 
 
 FORMAT = "henad-explore"
@@ -306,6 +241,47 @@ class ResultsRecord(_Record, frozen=True):
         return cls(rows=counts.rows, ok=counts.ok, non_finite=counts.non_finite, failed=counts.failed)
 
 
+class AxisRanges(_Record, frozen=True):
+    """Where the axes of a search for patterns begin and end."""
+
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+
+class SearchStanding(_Record, frozen=True):
+    """What a search is and how far it has come.
+
+    Attributes:
+        algorithm: How it chooses candidates.
+        search_hash: Two searches with one hash choose the same from the same results.
+        max_evaluations: Candidates in all.
+        batch_size: Most candidates of a batch.
+        search_seed: Seed of its draws.
+        watched_columns: The reducer columns that it is told of.
+        evaluations: Candidates that it was told of.
+        batch_count: Batches of them.
+        best_candidate_id: Who leads the ranking, None without one.
+        best_objective: What that one came to, None where it is not finite.
+        filled_cells: Cells that were met, None of a search for an objective.
+        axis_ranges: The axes of a search for patterns, once they are known.
+    """
+
+    algorithm: str
+    search_hash: Hash
+    max_evaluations: Positive
+    batch_size: Positive
+    search_seed: int | str
+    watched_columns: tuple[str, ...]
+    evaluations: Count
+    batch_count: Count
+    best_candidate_id: Count | None = None
+    best_objective: float | None = None
+    filled_cells: Count | None = None
+    axis_ranges: AxisRanges | None = None
+
+
 class Manifest(_Record, frozen=True):
     """The whole record of a folder."""
 
@@ -328,7 +304,7 @@ class Manifest(_Record, frozen=True):
     sessions: tuple[SessionRecord, ...]
     results: ResultsRecord | None
     merged_shards: tuple[str, ...] | None = None
-    search: dict[str, object] | None = None
+    search: SearchStanding | None = None
 
     def __repr__(self) -> str:
         """Return the facts on one line."""

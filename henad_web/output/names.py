@@ -6,6 +6,12 @@ Names only; what is in a file is its own module's business.
 from __future__ import annotations
 
 __all__ = [
+    "ARCHIVE",
+    "BATCHES",
+    "BEST",
+    "EVALUATIONS",
+    "GENERATIONS",
+    "GROWING",
     "LOCK",
     "MANIFEST",
     "MARKER",
@@ -14,6 +20,7 @@ __all__ = [
     "RUNS",
     "SERIES",
     "STAGED",
+    "STAGED_NAMES",
     "SUMMARY",
     "TABLES",
     "TABLE_ROWS",
@@ -24,19 +31,17 @@ RUNS = "runs.csv"
 SERIES = "series.csv"
 SUMMARY = "summary.csv"
 MANIFEST = "manifest.json"
+EVALUATIONS = "evaluations.csv"
+BATCHES = "batches.csv"
+GENERATIONS = "generations.csv"
+BEST = "best.csv"
+ARCHIVE = "archive.csv"
 
-RESULT_NAMES = (
-    RUNS,
-    SERIES,
-    SUMMARY,
-    MANIFEST,
-    "evaluations.csv",
-    "batches.csv",
-    "generations.csv",
-    "best.csv",
-    "archive.csv",
-)
+RESULT_NAMES = (RUNS, SERIES, SUMMARY, MANIFEST, EVALUATIONS, BATCHES, GENERATIONS, BEST, ARCHIVE)
 """Every file of a sweep or a search, in the order a record lists them."""
+
+GROWING = (RUNS, SERIES, EVALUATIONS, BATCHES, GENERATIONS)
+"""Those that are tables which grow while it runs."""
 
 TABLES = "tables"
 """Folder of the models' own tables, beside the files of every sweep."""
@@ -52,6 +57,9 @@ def own_table_name(id: str) -> str:
 
 STAGED = ".staged"
 """Ending of a table that is about to replace another one."""
+
+STAGED_NAMES = (*GROWING, MANIFEST)
+"""What may be replaced together, beside the models' own tables."""
 
 MARKER = "tables.staged"
 """While this file is there the staged tables are the tables; without it they are of no meaning."""

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from henad_web.channel import SweepWarning
     from henad_web.output.manifest import Manifest
     from henad_web.run.outline import SweepOutline
+    from henad_web.search.genetic import Generation
+    from henad_web.search.log import RankedCandidate
+    from henad_web.search.pattern import ArchiveEntry
 
-__all__ = ["Counts", "SweepEnd", "SweepRecord", "SweepReport", "non_finite_line", "non_finite_runs"]
+__all__ = ["Counts", "SearchReport", "SweepEnd", "SweepRecord", "SweepReport", "non_finite_line", "non_finite_runs"]
 
 
 Whole = TypeVar("Whole", int, NDArray[np.int64])
@@ -104,19 +107,41 @@ class SweepReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchReport:
+    """What a search came to.
+
+    Attributes:
+        ranking: Every candidate that it was told of, the best first; empty without an objective.
+        generations: The generations that are complete, in order; empty where it breeds none.
+        archive: The cells that were met, by x and then y; empty unless it looks for patterns.
+    """
+
+    ranking: tuple[RankedCandidate, ...] = ()
+    generations: tuple[Generation, ...] = ()
+    archive: tuple[ArchiveEntry, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the facts on one line."""
+        counts = (self.ranking, "candidate"), (self.generations, "generation"), (self.archive, "cell")
+        return f"<SearchReport: {', '.join(counted(len(found), name) for found, name in counts if found) or 'nothing'}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRecord:
     """The whole of a finished sweep.
 
     Attributes:
         report: How it went.
         manifest: Its manifest as last written, None after a dry run or an abort before anything was written.
-        files: Name to bytes in the order runs.csv, series.csv, summary.csv, manifest.json; None in a
-            directory, unless a sweep that was to overwrite results there had no row to do it with.
+        files: Name to bytes in the order runs.csv, series.csv, summary.csv, manifest.json, then those of a search;
+            None in a directory, unless a sweep that was to overwrite results there had no row to do it with.
+        search: What a search came to, None of a sweep.
     """
 
     report: SweepReport
     manifest: Manifest | None
     files: dict[str, bytes] | None
+    search: SearchReport | None = None
 
     def __repr__(self) -> str:
         """Return the facts on one line."""

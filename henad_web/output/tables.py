@@ -5,7 +5,7 @@ Owns the order of their columns, whose names are `explore.columns`'. Keeps no ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from henad_web.output.names import RUNS
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome, Series
     from henad_web.explore.plan import Config, Plan
+    from henad_web.model.params import Param
 
 __all__ = [
     "RunsColumns",
@@ -36,6 +37,7 @@ __all__ = [
     "SeriesTable",
     "check_header",
     "check_separator",
+    "config_texts",
     "series_header",
     "summary_header",
 ]
@@ -191,6 +193,17 @@ class RunsColumns:
         return record[self.measured + len(MEASURED) : -1]
 
 
+def config_texts(params: Iterable[Param], config: Config) -> list[str]:
+    """Return the cells of `config` under `RunsLayout.configs`, not quoted yet.
+
+    Args:
+        params: The parameters, in schema order.
+        config: What they take.
+    """
+    texts = [param.text(value) for param, value in zip(params, config.params, strict=True)]
+    return [*texts, *map(str, config.action_ticks)]
+
+
 class RunsTable:
     """Makes the bytes of runs.csv.
 
@@ -235,9 +248,7 @@ class RunsTable:
         return (",".join(fields) + "\n").encode(errors="replace")
 
     def _text_of(self, config: Config) -> tuple[str, str]:
-        texts = [csv_field(param.text(value)) for param, value in zip(self._params, config.params, strict=True)]
-        texts += [str(tick) for tick in config.action_ticks]
-        return str(config.block), "".join(f",{text}" for text in texts)
+        return str(config.block), "".join(f",{csv_field(text)}" for text in config_texts(self._params, config))
 
 
 class SeriesTable:

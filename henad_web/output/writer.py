@@ -1,10 +1,10 @@
 """Writes the files of a sweep, in the order that loses nothing, with the rows that are copied from tables before.
 
-Owns that order: a run's rows in its model's own tables and in the series go before its row, the summary before the
-manifest that calls the sweep ended. Owns too which bytes of a copied row change when another plan numbers its run: the
-four ids at its start, and the id at the start of each of its rows elsewhere. Cells that are results are copied as they
-stand; quotes that need not be, and other line ends, are not. Knows no file system (`store`) and no formats (`tables`,
-`own_tables`, `summary`, `manifest`).
+Owns that order: a run's rows in its model's own tables and in the series go before its row, what a search says of a
+batch before the batch's row, the summary before the manifest that calls the sweep ended. Owns too which bytes of a
+copied row change when another plan numbers its run: the four ids at its start, and the id at the start of each of its
+rows elsewhere. Cells that are results are copied as they stand; quotes that need not be, and other line ends, are not.
+Knows no file system (`store`) and no formats (`tables`, `own_tables`, `search_tables`, `summary`, `manifest`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from msgspec.structs import replace
 from henad_web.errors import TableChangedError
 from henad_web.explore.spec import RunOrder
 from henad_web.output.build import BuildRecord, model_source
-from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, SpanBuilder, rfc3339
+from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
 from henad_web.output.own_tables import own_files, own_rows
 from henad_web.output.record import Counts, SweepEnd
 from henad_web.output.records import RecordReader, canonical_records
+from henad_web.output.run_spans import SpanBuilder
 from henad_web.output.summary import summary_table
 from henad_web.output.table_index import SeriesCadence
 from henad_web.output.table_rows import WrittenRows, all_rows
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import Plan
     from henad_web.model.entry import ModelEntry
+    from henad_web.output.record import SearchReport
+    from henad_web.output.search_tables import SearchTables
     from henad_web.output.store import FileStore, ResultsReader
     from henad_web.output.table_rows import KeptTables, TableRows
+    from henad_web.search.update import SearchUpdate
 
 __all__ = [
     "CHUNK_BYTES",
@@ -70,6 +74,7 @@ class ResultsWriter:
         manifest: The manifest to begin with, as `first_manifest` makes it.
         wall_clock: Seconds since 1970, such as `time.time`; read at the end.
         kept: Rows that are kept instead of being run, None for none.
+        search: The tables of a search, None for a sweep.
     """
 
     def __init__(
@@ -81,7 +86,10 @@ class ResultsWriter:
         manifest: Manifest,
         wall_clock: Callable[[], float],
         kept: KeptTables | None = None,
+        search: SearchTables | None = None,
     ) -> None:
+        self._search = search
+        self._search_report: SearchReport | None = None
         self._store, self._wall_clock, self._entry, self._plan, self._kept = store, wall_clock, entry, plan, kept
         self._manifest, columns = manifest, manifest.columns
         self._runs, self._series = RunsTable(plan, columns.reducers), SeriesTable(columns.stats)
@@ -106,6 +114,11 @@ class ResultsWriter:
         """The manifest as last written."""
         return self._manifest
 
+    @property
+    def search_report(self) -> SearchReport | None:
+        """What a search came to, once `finishing` is through; None of a sweep."""
+        return self._search_report
+
     def begin(self) -> tuple[str, ...]:
         """Take the place, say in the manifest that the sweep runs, and start the tables; those that are kept wait.
 
@@ -126,7 +139,8 @@ class ResultsWriter:
         self._is_open = True
         self._write(self._manifest)
         if kept is None:
-            for name, header in self._headers.items():
+            growing = {} if self._search is None else self._search.growing
+            for name, header in {**self._headers, **growing}.items():
                 self._store.create(name, header)
             self._store.sync()
         return lines
@@ -186,6 +200,23 @@ class ResultsWriter:
         self._last_id = max(self._last_id, outcome.run.run_id)
         self._ran_ids.add(outcome.run.run_id)
 
+    def write_batch(self, update: SearchUpdate) -> Iterator[None]:
+        """Write the rows of a batch that a search was told, in pieces, and hand them over behind the last.
+
+        Yields:
+            None after each bounded piece of work. An iterator that raised is started over.
+
+        Raises:
+            OutputFullError: There is no room and nothing was written; iterate anew once there is.
+            OutputError: The place cannot be written.
+        """
+        if self._search is None:
+            return
+        for name, rows in (yield from self._search.rows(update)).items():
+            self._store.append(name, rows)
+        self._store.flush()
+        self._search.written(update)
+
     def finishing(self, end: SweepEnd) -> Iterator[float]:
         """Bring the rows into plan order, write the summary, then the manifest, and make everything durable.
 
@@ -203,6 +234,9 @@ class ResultsWriter:
             for share in self._rewriting(self._store, self._ordered_rows(), None):
                 yield share * already
             self._is_in_order = True
+        if self._search is not None:
+            for _ in self._store.replacing(self._search.outcome.name, self._outcome(self._search)):
+                yield already
         with self._store.reader(RUNS) as runs:
             size = runs.seek(0, os.SEEK_END)
             runs.seek(0)
@@ -211,6 +245,9 @@ class ResultsWriter:
                     yield already + (1.0 - already) * runs.tell() / size
         self._store.check_tables()
         self._write(self._ended(_STATUS[end], ResultsRecord.of(self._counts)))
+
+    def _outcome(self, search: SearchTables) -> Iterator[bytes]:
+        self._search_report = yield from search.outcome_rows()
 
     def _ordered_rows(self) -> TableRows:
         """Return every row in plan order, by where this writer put it, or where it is found among kept ones."""
@@ -260,6 +297,8 @@ class ResultsWriter:
         return True
 
     def _write(self, manifest: Manifest) -> None:
+        if self._search is not None:
+            manifest = replace(manifest, search=self._search.standing())
         self._store.replace(MANIFEST, [manifest.to_bytes()])
         self._manifest = manifest
 

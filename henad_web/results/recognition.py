@@ -16,9 +16,30 @@ from typing import BinaryIO
 import msgspec
 
 from henad_web.errors import ManifestError, TableDamagedError
-from henad_web.explore.columns import LEADING, SERIES_LEADING, SUMMARY_LEADING
+from henad_web.explore.columns import (
+    ARCHIVE_LEADING,
+    BATCH_LEADING,
+    BEST_LEADING,
+    EVALUATION_LEADING,
+    GENERATION,
+    LEADING,
+    SERIES_LEADING,
+    SUMMARY_LEADING,
+)
 from henad_web.output.manifest import FORMAT, ColumnsRecord, Manifest
-from henad_web.output.names import MANIFEST, RESULT_NAMES, RUNS, SERIES, SUMMARY, TABLES
+from henad_web.output.names import (
+    ARCHIVE,
+    BATCHES,
+    BEST,
+    EVALUATIONS,
+    GENERATIONS,
+    MANIFEST,
+    RESULT_NAMES,
+    RUNS,
+    SERIES,
+    SUMMARY,
+    TABLES,
+)
 from henad_web.output.own_tables import own_files
 from henad_web.output.records import RecordReader
 from henad_web.output.store import checked_files
@@ -43,11 +64,11 @@ _FIRST_NAMES: Mapping[str, tuple[str, ...]] = {
     RUNS: LEADING[:2],
     SERIES: SERIES_LEADING,
     SUMMARY: SUMMARY_LEADING,
-    "evaluations.csv": ("candidate_id", "batch"),
-    "batches.csv": ("batch", "evaluations"),
-    "generations.csv": ("generation", "best"),
-    "best.csv": ("rank", "candidate_id"),
-    "archive.csv": ("x_index", "y_index"),
+    EVALUATIONS: EVALUATION_LEADING[:2],
+    BATCHES: BATCH_LEADING[:2],
+    GENERATIONS: GENERATION[:2],
+    BEST: BEST_LEADING,
+    ARCHIVE: ARCHIVE_LEADING[:2],
 }
 """How each table's header begins."""
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from henad_web.errors import TableDamagedError
 from henad_web.explore.columns import ACTION, LEADING, MEASURED, NOTE, TIMINGS
 from henad_web.explore.outcomes import PlannedRun, RunStatus, StopReason
-from henad_web.output.manifest import span_text
 from henad_web.output.names import RUNS
+from henad_web.output.run_spans import span_text
 from henad_web.output.table_reading import RunsReader
 from henad_web.output.tables import RunsLayout
 from henad_web.results.errors import MissingColumnError, UnknownRunError

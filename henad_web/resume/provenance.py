@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from henad_web.output.build import BuildRecord, files_of_source
-from henad_web.output.manifest import Manifest, ManifestStatus, RuntimeRecord, SessionRecord, ids_in, span_text
+from henad_web.output.manifest import Manifest, ManifestStatus, RuntimeRecord, SessionRecord
+from henad_web.output.run_spans import ids_in, span_text
 
 __all__ = [
     "BuildChanged",

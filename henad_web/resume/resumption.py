@@ -16,7 +16,8 @@ from henad_web.explore.plan import Plan
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.build import BuildRecord, files_of_source, model_source
-from henad_web.output.manifest import Manifest, RunSpan, SessionRecord, SpanBuilder, ids_in
+from henad_web.output.manifest import Manifest, SessionRecord
+from henad_web.output.run_spans import RunSpan, SpanBuilder, ids_in
 from henad_web.resume.checks import check_model, read_manifest, recorded_shard
 from henad_web.resume.kept_runs import KeptRuns, resumed_runs
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
     from henad_web.explore.shards import Shard
     from henad_web.run.requests import RunRequest
+    from henad_web.search.update import SearchUpdate
 
 __all__ = ["PlanSource", "RunSource", "Turn", "ordered_run_ids"]
 
@@ -30,7 +31,7 @@ class Turn:
         update: What a search tells of a batch it has been told; None where there is no news.
     """
 
-    update: object | None = None
+    update: SearchUpdate | None = None
 
 
 class RunSource(Protocol):

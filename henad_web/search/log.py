@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from henad_web.explore.search_spec import ObjectiveSpec
@@ -116,7 +116,16 @@ class SearchLog:
 
     def ranking(self) -> tuple[RankedCandidate, ...]:
         """Return an entry for each candidate that was told, the best first."""
-        return tuple(map(self._entry, self.ranked(self._scores)))
+        return tuple(self.leaders())
+
+    def leaders(self) -> Iterator[RankedCandidate]:
+        """Yield the entries of the ranking, the best first; each is found when it is asked for."""
+        ranks, told = list(self._ranks), set[int]()
+        while ranks:
+            rank, candidate_id = heapq.heappop(ranks)
+            if candidate_id not in told and rank == self._rank(self._scores[candidate_id]):
+                told.add(candidate_id)
+                yield self._entry(candidate_id)
 
     def _entry(self, candidate_id: int) -> RankedCandidate:
         score = self._scores[candidate_id]

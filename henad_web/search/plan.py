@@ -22,7 +22,7 @@ from henad_web.model.fnv import Fnv1a64
 from henad_web.model.schema import ModelSchema
 from henad_web.search.algorithms import searcher_of
 from henad_web.search.searcher import Candidate, SteadySearcher
-from henad_web.search.space import SearchSpace
+from henad_web.search.space import Genome, SearchSpace
 
 __all__ = ["SearchPlan"]
 
@@ -84,17 +84,21 @@ class SearchPlan:
 
     def config(self, candidate: Candidate) -> Config:
         """Return what the runs of `candidate` are built from; its id is the candidate's."""
+        return self.config_of(candidate.candidate_id, candidate.genome)
+
+    def config_of(self, candidate_id: int, genome: Genome) -> Config:
+        """Return what `genome` stands for as the config of the candidate `candidate_id`."""
         if self.base.search_space is None:
             raise UsageError("the plan is that of a sweep")
         base = self.base.configs[0]
         params, ticks = list(base.params), list(base.action_ticks)
-        values = self.space.values(candidate.genome)
+        values = self.space.values(genome)
         for target, value in zip(self.base.search_space.targets, values, strict=True):
             if target.param is None:
                 ticks[target.slot] = int(value)
             else:
                 params[target.slot] = value
-        return replace(base, config_id=candidate.candidate_id, params=tuple(params), action_ticks=tuple(ticks))
+        return replace(base, config_id=candidate_id, params=tuple(params), action_ticks=tuple(ticks))
 
     def runs(self, candidate: Candidate) -> tuple[PlannedRun, ...]:
         """Return the runs of `candidate`, one a replicate.

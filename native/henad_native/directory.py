@@ -27,7 +27,7 @@ from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables, make_folder_of, own_names, result_names, sync_folders, wrong_place
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
-from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED, TABLES
+from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED, STAGED_NAMES, TABLES
 from henad_web.output.store import opened_to_read
 from henad_web.resume.errors import ResumeError, ResumeReason
 from henad_web.wording import henad_command, models_named
@@ -40,7 +40,7 @@ __all__ = ["SYNC_INTERVAL_S", "DirectoryStore"]
 SYNC_INTERVAL_S = 1.0
 """Least time between two waits for the disk while runs are written; what a loss of power may cost."""
 
-_STAGED = tuple(f"{name}{STAGED}" for name in (RUNS, SERIES, MANIFEST))
+_STAGED = tuple(f"{name}{STAGED}" for name in STAGED_NAMES)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 

@@ -17,11 +17,22 @@ from pathlib import Path, PurePath
 
 from henad_native.disk import rename_over, sync_directory, write_new, writing_new
 from henad_web.explore.columns import SERIES_LEADING
-from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED, TABLE_ROWS, TABLES
+from henad_web.output.names import (
+    MANIFEST,
+    MARKER,
+    RESULT_NAMES,
+    RUNS,
+    SERIES,
+    STAGED,
+    STAGED_NAMES,
+    TABLE_ROWS,
+    TABLES,
+)
 
 __all__ = ["StagedTables", "make_folder_of", "own_names", "result_names", "sync_folders", "wrong_place"]
 
-_NAMES = (RUNS, SERIES, MANIFEST)
+_ALWAYS = (RUNS, SERIES, MANIFEST)
+"""What there is of any results."""
 
 
 def result_names(directory: Path) -> list[str]:
@@ -159,7 +170,7 @@ class StagedTables:
         staged = self._staged_names()
         if self._staged(MANIFEST).exists():
             # What an earlier call has renamed already is no old file: the marker names every new one.
-            for name in {*RESULT_NAMES, *result_names(self._directory)} - set(_NAMES) - self._marked_names():
+            for name in {*RESULT_NAMES, *result_names(self._directory)} - set(_ALWAYS) - self._marked_names():
                 if not name.endswith(STAGED):
                     (self._directory / name).unlink(missing_ok=True)
         for name in sorted(
@@ -171,7 +182,7 @@ class StagedTables:
         sync_directory(self._directory)
 
     def _staged_names(self) -> list[str]:
-        return [name for name in (*_NAMES, *self._own_staged()) if self._staged(name).exists()]
+        return [name for name in (*STAGED_NAMES, *self._own_staged()) if self._staged(name).exists()]
 
     def _own_staged(self) -> list[str]:
         return [name.removesuffix(STAGED) for name in own_names(self._directory) if name.endswith(STAGED)]
@@ -181,7 +192,7 @@ class StagedTables:
 
     def discard(self) -> bool:
         """Delete staged tables, marked ones too, and return whether there were any."""
-        names = (*_NAMES, *self._own_staged())
+        names = (*STAGED_NAMES, *self._own_staged())
         found = [path for path in (self._directory / MARKER, *map(self._staged, names)) if path.exists()]
         for path in found:
             path.unlink()

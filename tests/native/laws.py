@@ -34,6 +34,7 @@ ORDER = (
     "resume",
     "results",
     "channel",
+    "running",
     "sweep",
     "pumped",
     "targets",

@@ -117,7 +117,8 @@ class Bench:
             series_budget=1 << 20,
         )
         setup = SweepSetup.of(entry, self.plan, self.store, hw.SweepRunOptions(concurrency=3), around)
-        self.sweep = Sweep(setup if source_of is None else dataclasses.replace(setup, source=source_of(self.plan)))
+        self.setup = setup if source_of is None else dataclasses.replace(setup, source=source_of(self.plan))
+        self.sweep = Sweep(self.setup)
         self.channel, self.control, self.active_runs = self.sweep.channel, self.sweep.control, self.sweep.active_runs
         self.events: list[hw.SweepEvent] = []
 

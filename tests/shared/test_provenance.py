@@ -8,16 +8,8 @@ import msgspec
 import pytest
 
 from henad_web.output.build import BuildRecord, this_build
-from henad_web.output.manifest import (
-    Manifest,
-    ManifestStatus,
-    RunSpan,
-    RuntimeRecord,
-    SessionRecord,
-    SpanBuilder,
-    ids_in,
-    span_text,
-)
+from henad_web.output.manifest import Manifest, ManifestStatus, RuntimeRecord, SessionRecord
+from henad_web.output.run_spans import RunSpan, SpanBuilder, ids_in, span_text
 from henad_web.resume.provenance import (
     BuildChanged,
     PlatformChanged,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import henad_web as hw
-from henad_web.output.manifest import SpanBuilder, ids_in
+from henad_web.output.run_spans import SpanBuilder, ids_in
 from henad_web.run.source import ordered_run_ids
 from tests.shared.hosts import Host
 from tests.shared.schemas import block, plan_of, values, vary

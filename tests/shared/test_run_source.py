@@ -23,12 +23,9 @@ from tests.shared.toy_models import Toy, entry_of, toy_spec
 BATCH = 3
 
 
-@dataclass(frozen=True)
-class Told:
-    """What the climb tells of a batch."""
-
-    batch: int
-    values: tuple[int, ...]
+def told(batch: int, values: tuple[int, ...]) -> hw.SearchUpdate:
+    """Return what the climb tells of a batch: the sum of its values, in place of evaluations."""
+    return hw.SearchUpdate(batch=batch, evaluations=sum(values), runs=BATCH * (batch + 1), evaluated=())
 
 
 class Climb:
@@ -73,7 +70,7 @@ class Climb:
         values = tuple(int(str(outcome.config.params[0])) for outcome in self._outcomes[-BATCH:])
         self._next_value = 1 + sum(values)
         self.told += 1
-        return Turn(Told(self.told - 1, values))
+        return Turn(told(self.told - 1, values))
 
 
 class SearchBench(Bench):
@@ -88,14 +85,14 @@ class SearchBench(Bench):
 
         super().__init__(clock, source_of=climb_of)
 
-    def news(self) -> list[int | Told]:
+    def news(self) -> list[int | hw.SearchUpdate]:
         """Return run ids and updates in the order they came."""
-        found: list[int | Told] = []
+        found: list[int | hw.SearchUpdate] = []
         for event in self.events:
             match event:
                 case hw.RunFinished(outcome, _):
                     found.append(outcome.run.run_id)
-                case hw.SearchBatchTold(Told() as update):
+                case hw.SearchBatchTold(update):
                     found.append(update)
         return found
 
@@ -111,8 +108,8 @@ class SearchBench(Bench):
         return last.record
 
 
-FIRST, SECOND = Told(0, (1, 2, 3)), Told(1, (10, 11, 12))
-THIRD = Told(2, (40, 41, 42))
+FIRST, SECOND = told(0, (1, 2, 3)), told(1, (10, 11, 12))
+THIRD = told(2, (40, 41, 42))
 
 
 @pytest.fixture

@@ -63,8 +63,8 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
 
 
 def _search_lines(name: str, outline: SweepOutline, search: SearchOutline) -> Iterator[str]:
-    size = f"{amount(search.max_evaluations, 'evaluation')} x {amount(outline.replicates, 'replicate')}"
-    yield f"search of {name} ({outline.model}): {search.algorithm}, {size} = {amount(outline.runs, 'run')}"
+    size = size_text(search.max_evaluations, outline.replicates, outline.runs, noun="evaluation")
+    yield f"search of {name} ({outline.model}): {search.algorithm}, {size}"
     yield _labelled(
         "batch size", f"{amount(search.batch_size, 'candidate')}, at least {search.least_batches:,} of them"
     )

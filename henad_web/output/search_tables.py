@@ -1,0 +1,305 @@
+"""The tables of a search: which there are, their columns, and the bytes of their rows.
+
+What a search is told of a batch is rows of evaluations.csv and batches.csv, and of generations.csv where it breeds; at
+its end best.csv has the ranking or archive.csv the cells that were met. Owns the order of their columns, whose names
+are `explore.columns`', and what the manifest says of a search. All of it follows from runs.csv and the spec, so that a
+resume makes these files afresh. Opens no file.
+
+What searches for an objective have and those for patterns have not is a `_Kind` each: another one is a class more.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from henad_web.explore.cell_texts import csv_line, number_text
+from henad_web.explore.columns import (
+    ARCHIVE_LEADING,
+    ARCHIVE_OUTPUTS,
+    BATCH_ARCHIVE,
+    BATCH_BEST,
+    BATCH_LEADING,
+    BEST_LEADING,
+    BEST_SCORE,
+    EVALUATION_LEADING,
+    EVALUATION_PLACE,
+    EVALUATION_SCORE,
+    GENERATION,
+)
+from henad_web.explore.search_spec import SearchAlgorithm, SearchSpec
+from henad_web.output.manifest import AxisRanges, SearchStanding, seed_number
+from henad_web.output.names import ARCHIVE, BATCHES, BEST, EVALUATIONS, GENERATIONS
+from henad_web.output.record import SearchReport
+from henad_web.output.tables import RunsLayout, config_texts
+from henad_web.search.genetic import Genetic
+from henad_web.search.log import RankedCandidate
+from henad_web.search.pse import PatternSearch
+from henad_web.search.random_search import ScoredSearcher
+from henad_web.search.searcher import PIECE
+from henad_web.search.update import ObjectiveReading, PatternReading
+
+if TYPE_CHECKING:
+    from henad_web.search.genetic import Generation
+    from henad_web.search.pattern import ArchiveEntry, PatternAxis
+    from henad_web.search.plan import SearchPlan
+    from henad_web.search.searcher import SteadySearcher
+    from henad_web.search.update import Evaluated, SearchUpdate
+
+__all__ = ["SearchFile", "SearchTables", "search_files"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFile:
+    """One file of a search beside those of every sweep.
+
+    Attributes:
+        name: Name of the file.
+        header: Its columns.
+    """
+
+    name: str
+    header: tuple[str, ...]
+
+    @property
+    def first_line(self) -> bytes:
+        """Its header as bytes."""
+        return csv_line(self.header)
+
+
+def search_files(search: SearchSpec, configs: Sequence[str]) -> tuple[SearchFile, ...]:
+    """Return the files of `search` in the order of a record: those that grow, then the one that is made at its end.
+
+    Args:
+        search: The search.
+        configs: The columns that tell a config, as `RunsLayout.configs` has them.
+    """
+    kind = _kind_of(search)
+    evaluations = SearchFile(EVALUATIONS, (*EVALUATION_LEADING, *configs, *kind.evaluation))
+    batches = SearchFile(BATCHES, (*BATCH_LEADING, *kind.batch))
+    generations = (SearchFile(GENERATIONS, GENERATION),) if search.algorithm is SearchAlgorithm.GENETIC else ()
+    leading, trailing = kind.outcome
+    return evaluations, batches, *generations, SearchFile(kind.outcome_name, (*leading, *configs, *trailing))
+
+
+class SearchTables:
+    """Makes the bytes of the tables of one search, and what its manifest says of it.
+
+    Args:
+        plan: The search.
+        searcher: What chooses its candidates; read, never told.
+
+    Attributes:
+        plan: The search.
+        growing: First line of each table that grows with its batches, by the name of the file.
+        outcome: The file that is made at its end.
+    """
+
+    def __init__(self, plan: SearchPlan, searcher: SteadySearcher) -> None:
+        self.plan = plan
+        files = search_files(plan.search, RunsLayout.of_plan(plan.base, ()).configs)
+        *growing, self.outcome = files
+        self.growing = {file.name: file.first_line for file in growing}
+        self._kind: _Kind = _kind_of(plan.search)(plan, searcher)
+        self._last: SearchUpdate | None = None
+
+    def rows(self, update: SearchUpdate) -> Generator[None, None, Mapping[str, bytes]]:
+        """Yield after each piece, and return the rows that `update` adds to each table, in the order to write them.
+
+        The row of its batch comes last: once it is there, so are the others.
+        """
+        evaluations = []
+        for number, evaluated in enumerate(update.evaluated, start=1):
+            evaluations.append(self._evaluation(update.batch, evaluated))
+            if number % PIECE == 0:
+                yield
+        batch = [update.batch, update.evaluations, update.runs]
+        rows = {EVALUATIONS: b"".join(evaluations), GENERATIONS: b"".join(map(_generation, update.generations))}
+        rows[BATCHES] = csv_line([*map(str, batch), *self._kind.batch_cells(update)])
+        return {name: content for name, content in rows.items() if content}
+
+    def written(self, update: SearchUpdate) -> None:
+        """Take `update` for what the tables hold now."""
+        self._last = update
+
+    def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
+        """Yield the file that is made at the end, piece by piece, and return what it says, for a record."""
+        yield self.outcome.first_line
+        return (yield from self._kind.outcome_rows())
+
+    def standing(self) -> SearchStanding:
+        """Return what the manifest says of the search, as far as its tables go."""
+        plan, last = self.plan, self._last
+        best, axes = (None, None) if last is None else (last.best, last.axes)
+        objective = None if best is None or not math.isfinite(best.objective) else best.objective
+        return SearchStanding(
+            algorithm=str(plan.search.algorithm),
+            search_hash=plan.search_hash,
+            max_evaluations=plan.search.max_evaluations,
+            batch_size=plan.search.batch_size,
+            search_seed=seed_number(plan.search_seed),
+            watched_columns=plan.search.watched_columns,
+            evaluations=0 if last is None else last.evaluations,
+            batch_count=0 if last is None else last.batch + 1,
+            best_candidate_id=None if best is None else best.candidate_id,
+            best_objective=objective,
+            filled_cells=self._kind.filled_cells(last),
+            axis_ranges=None if axes is None else _ranges(*axes),
+        )
+
+    def _evaluation(self, batch: int, evaluated: Evaluated) -> bytes:
+        candidate = evaluated.candidate
+        first, second, *_ = (*candidate.parents, None, None)
+        leading = (
+            *(candidate.candidate_id, batch, candidate.origin, first, second, candidate.reevaluated_id),
+            *(candidate.replicate_offset, evaluated.replicates),
+        )
+        config = config_texts(self.plan.base.schema.params, evaluated.config)
+        return csv_line([*map(_optional, leading), *config, *self._kind.evaluation_cells(evaluated)])
+
+
+class _Kind(ABC):
+    """What the tables of some searches hold beside what those of all have.
+
+    Attributes:
+        evaluation: Columns of evaluations.csv behind the config.
+        batch: Columns of batches.csv behind those of every search.
+        outcome_name: The file that is made at the end.
+        outcome: Its columns before and behind the config.
+    """
+
+    evaluation: tuple[str, ...]
+    batch: tuple[str, ...]
+    outcome_name: str
+    outcome: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @abstractmethod
+    def evaluation_cells(self, evaluated: Evaluated) -> list[str]:
+        """Return the cells of `evaluation`."""
+
+    @abstractmethod
+    def batch_cells(self, update: SearchUpdate) -> list[str]:
+        """Return the cells of `batch`."""
+
+    @abstractmethod
+    def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
+        """Yield the rows of the file that is made at the end, a few at a time, and return what they say."""
+
+    @abstractmethod
+    def filled_cells(self, last: SearchUpdate | None) -> int | None:
+        """Return the cells that were met by the batch told `last`; None where there are no cells."""
+
+
+class _Objective(_Kind):
+    """Searches for an objective, whose candidates have a ranking."""
+
+    evaluation, batch = EVALUATION_SCORE, BATCH_BEST
+    outcome_name, outcome = BEST, (BEST_LEADING, BEST_SCORE)
+
+    def __init__(self, plan: SearchPlan, searcher: SteadySearcher) -> None:
+        if not isinstance(searcher, ScoredSearcher):
+            raise TypeError("a search for an objective has a ranking")
+        self._plan, self._searcher = plan, searcher
+
+    def evaluation_cells(self, evaluated: Evaluated) -> list[str]:
+        reading = evaluated.reading
+        if not isinstance(reading, ObjectiveReading):
+            raise TypeError("a search for an objective is told one")
+        scores = number_text(reading.objective), number_text(reading.pooled_objective)
+        return [str(evaluated.failed_count), *scores, str(reading.pooled_replicates)]
+
+    def batch_cells(self, update: SearchUpdate) -> list[str]:
+        best = update.best
+        return ["", ""] if best is None else [str(best.candidate_id), number_text(best.objective)]
+
+    def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
+        ranking, lines = list[RankedCandidate](), list[bytes]()
+        for entry in self._searcher.log.leaders():
+            ranking.append(entry)
+            lines.append(self._row(len(ranking), entry))
+            if len(lines) == PIECE:
+                yield b"".join(lines)
+                lines.clear()
+        yield b"".join(lines)
+        generations = self._searcher.generations if isinstance(self._searcher, Genetic) else ()
+        return SearchReport(ranking=tuple(ranking), generations=tuple(generations))
+
+    def _row(self, rank: int, entry: RankedCandidate) -> bytes:
+        config = self._plan.config_of(entry.candidate_id, self._searcher.log[entry.candidate_id].genome)
+        counts = entry.replicate_count, entry.failed_count, entry.evaluations, entry.first_batch
+        texts = config_texts(self._plan.base.schema.params, config)
+        return csv_line([str(rank), str(entry.candidate_id), *texts, number_text(entry.objective), *map(str, counts)])
+
+    def filled_cells(self, last: SearchUpdate | None) -> None:
+        return None
+
+
+class _Patterns(_Kind):
+    """Searches for patterns, whose candidates land in cells."""
+
+    evaluation, batch = EVALUATION_PLACE, BATCH_ARCHIVE
+    outcome_name, outcome = ARCHIVE, (ARCHIVE_LEADING, ARCHIVE_OUTPUTS)
+
+    def __init__(self, plan: SearchPlan, searcher: SteadySearcher) -> None:
+        if not isinstance(searcher, PatternSearch):
+            raise TypeError("a search for patterns has an archive")
+        self._plan, self._searcher = plan, searcher
+
+    def evaluation_cells(self, evaluated: Evaluated) -> list[str]:
+        reading = evaluated.reading
+        if not isinstance(reading, PatternReading):
+            raise TypeError("a search for patterns is told a place")
+        place, cells = reading.placement, [str(evaluated.failed_count)]
+        if place is not None:
+            cells += [number_text(place.x), number_text(place.y)]
+            if place.cell is not None:
+                cells += [*map(str, place.cell), _word(place.is_outside), _word(reading.is_new_cell)]
+        return [*cells, *[""] * (len(self.evaluation) - len(cells))]
+
+    def batch_cells(self, update: SearchUpdate) -> list[str]:
+        return [str(update.filled_cells)]
+
+    def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
+        archive, lines = self._searcher.archive, list[bytes]()
+        if archive.axes is not None:
+            for entry in archive.entries():
+                lines.append(self._row(entry, *archive.axes))
+                if len(lines) == PIECE:
+                    yield b"".join(lines)
+                    lines.clear()
+        yield b"".join(lines)
+        return SearchReport(archive=archive.entries())
+
+    def _row(self, entry: ArchiveEntry, x_axis: PatternAxis, y_axis: PatternAxis) -> bytes:
+        bounds = map(number_text, (*x_axis.bounds(entry.cell[0]), *y_axis.bounds(entry.cell[1])))
+        config = self._plan.config_of(entry.candidate_id, entry.genome)
+        texts = config_texts(self._plan.base.schema.params, config)
+        leading = [*map(str, entry.cell), *bounds, str(entry.hits), str(entry.candidate_id)]
+        return csv_line([*leading, *texts, number_text(entry.x), number_text(entry.y)])
+
+    def filled_cells(self, last: SearchUpdate | None) -> int:
+        return 0 if last is None else last.filled_cells
+
+
+def _kind_of(search: SearchSpec) -> type[_Objective] | type[_Patterns]:
+    return _Patterns if search.algorithm is SearchAlgorithm.PSE else _Objective
+
+
+def _generation(generation: Generation) -> bytes:
+    fitness = generation.best, generation.median, generation.worst
+    return csv_line([str(generation.number), *map(number_text, fitness)])
+
+
+def _ranges(x_axis: PatternAxis, y_axis: PatternAxis) -> AxisRanges:
+    return AxisRanges(x_min=x_axis.low, x_max=x_axis.high, y_min=y_axis.low, y_max=y_axis.high)
+
+
+def _optional(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _word(flag: bool) -> str:
+    return "true" if flag else "false"
