@@ -43,21 +43,6 @@ def test_every_kind_of_problem_has_its_line(sweeps: SweepPage, right: str, wrong
     sweeps.expect_enabled()
 
 
-def test_a_search_is_read_and_not_run(sweeps: SweepPage) -> None:
-    search = """
-[search]
-algorithm = "random"
-max_evaluations = 4
-batch_size = 2
-objective = { column = "Alive:max", goal = "maximize" }
-space = [{ param = "density", range = { min = 0.1, max = 0.9 } }]
-"""
-    sweeps.write_spec(SMALL_LIFE[: SMALL_LIFE.index("[[block]]")] + search)
-    expect(sweeps.plan_line).to_have_text("PLACEHOLDER")
-    expect(sweeps.problems.locator("li")).to_have_count(0)
-    sweeps.expect_enabled()
-
-
 def test_all_problems_are_listed_at_once(sweeps: SweepPage) -> None:
     sweeps.write_spec(SMALL_LIFE.replace("steps", "stepps").replace("stats_every", "stat_every"))
     expect(sweeps.problems.locator("li")).to_have_count(2)

@@ -151,3 +151,29 @@ def test_planning_a_million_runs_shows_how_far_it_is_and_can_be_aborted(sweeps: 
     expect(sweeps.state).to_contain_text("before anything was written.")
     expect(sweeps.page.locator("#download")).to_be_disabled()
     sweeps.expect_enabled("Run")
+
+
+SEARCH = (
+    SMALL_LIFE[: SMALL_LIFE.index("[[block]]")]
+    + """
+[search]
+algorithm = "genetic"
+max_evaluations = 12
+batch_size = 3
+objective = { column = "Alive:max", goal = "maximize" }
+space = [{ param = "density", range = { min = 0.1, max = 0.9 } }]
+genetic = { population = 4 }
+"""
+)
+
+
+def test_a_search_runs_to_the_files_of_native_python(sweeps: SweepPage) -> None:
+    sweeps.write_spec(SEARCH)
+    size = "genetic search: 12 evaluations \N{MULTIPLICATION SIGN} 2 replicates = 24 runs of 40 ticks"
+    expect(sweeps.plan_line).to_have_text(size)
+    sweeps.button("Run").click()
+    sweeps.expect_phase("ended")
+    expect(sweeps.progress).to_contain_text("24 of 24 runs")
+    files = sweeps.downloaded_files()
+    assert hw.masked(files) == hw.masked(native_files(SEARCH))
+    assert len(files["evaluations.csv"].splitlines()) == 13

@@ -124,7 +124,8 @@ def test_the_plan_of_a_pse_search_shows_its_axes(spec: Path, capsys: pytest.Capt
     [
         (["plan", "--runs", "-"], 2, "a search chooses its runs as it goes"),
         (["plan", "--shard", "0/2"], 1, "a search has no shards, came 0/2"),
-        (["run", "--out", "results"], 1, "the spec is a search, which can be planned"),
+        (["run", "--out", "results", "--shard", "0/2"], 1, "a search has no shards, came 0/2"),
+        (["run", "--out", "results", "--reuse", "."], 1, "a search reuses no rows of other results"),
     ],
 )
 def test_what_a_search_cannot_do_is_refused_before_anything_is_written(
