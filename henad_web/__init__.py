@@ -46,6 +46,7 @@ from henad_web.explore.plan_table import freeze, plan_columns, plan_table
 from henad_web.explore.search_spec import (
     Aggregate,
     AxisSpec,
+    CmaEsSettings,
     GeneticSettings,
     Goal,
     HillClimbSettings,
@@ -122,6 +123,7 @@ __all__ = [
     "Batch",
     "BatchOffer",
     "BlockSpec",
+    "CmaEsSettings",
     "DesignKind",
     "DirectoryOutput",
     "ExecutionSettings",

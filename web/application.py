@@ -12,7 +12,7 @@ import time
 from board import Board
 from chart import Chart
 from controls import Actions, Controls
-from dom import by_id, fetch_text, write
+from dom import by_id, fetch_text, load_libraries, write
 from download import Download
 from editor import Editor
 from frames import Frames
@@ -38,6 +38,8 @@ class Application:
         self._models = hw.example_models()
         self._reading = Reading()
         self._begun: asyncio.Future[None] | None = None
+        self._loading: asyncio.Future[None] | None = None
+        self._looked_for: frozenset[str] = frozenset()
         self._controls = Controls(
             Actions(run=self._run, pause=self._pause, resume=self._resume, abort=self._abort, go_on=self._go_on)
         )
@@ -69,8 +71,15 @@ class Application:
 
     def _read(self, text: str) -> None:
         self._reading = read_spec(text, self._models)
+        lacking = frozenset(self._reading.lacking) - self._looked_for
         study, problems = self._reading.study, self._reading.problems
         self._picker.note_edit(text)
+        if lacking:
+            self._looked_for |= lacking
+            self._editor.show_plan(f"Loading {', '.join(sorted(lacking))}.", wrong=False)
+            self._controls.allow_run(False)
+            self._loading = asyncio.ensure_future(self._load(lacking))
+            return
         self._editor.show_problems(problems, self._reading.warnings)
         if study is not None:
             sentence = self._size(study.plan)
@@ -87,6 +96,10 @@ class Application:
             return plan_text(plan.config_count, plan.replicates, plan.run_count, plan.total_ticks)
         runs = search.max_evaluations * plan.replicates
         return search_text(search.algorithm, search.max_evaluations, plan.replicates, runs, plan.total_ticks)
+
+    async def _load(self, libraries: frozenset[str]) -> None:
+        await load_libraries(libraries)
+        self._read(self._editor.text)
 
     def _run(self) -> None:
         self._editor.flush()

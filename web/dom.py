@@ -6,10 +6,12 @@ never None, so whatever the document may answer with null is asked for here, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from js import document, window
 from pyodide.ffi import jsnull, to_js
+from pyodide_js import loadPackage, lockfile
 
 __all__ = [
     "Element",
@@ -23,6 +25,7 @@ __all__ = [
     "enclosing",
     "fetch_text",
     "find",
+    "load_libraries",
     "make",
     "present",
     "reveal",
@@ -129,6 +132,11 @@ def save(content: bytes, name: str) -> None:
     link.href, link.download = address, name
     link.click()
     window.URL.revokeObjectURL(address)
+
+
+async def load_libraries(names: Iterable[str]) -> None:
+    """Load the wheels of `names` that lie beside the page; one that does not is left out."""
+    await loadPackage(to_js([name for name in names if hasattr(lockfile.packages, name)]))
 
 
 async def fetch_text(address: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import henad_web as hw
 from henad_web.errors import HenadError, Place, Problem, SpecError
+from henad_web.explore.libraries import is_installed, libraries_of
 from henad_web.explore.plan import Config
 
 __all__ = ["Reading", "Study", "problem_texts", "read_spec"]
@@ -42,11 +43,15 @@ class Study:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What reading a text gave: a `study` with its `warnings`, or the `problems` found."""
+    """What reading a text gave: a `study` with its `warnings`, or the `problems` found.
+
+    `lacking` are the libraries that a plan of the text needs and that are not loaded.
+    """
 
     study: Study | None = None
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 def read_spec(text: str, models: hw.ModelSet) -> Reading:
@@ -54,13 +59,21 @@ def read_spec(text: str, models: hw.ModelSet) -> Reading:
     try:
         loaded = hw.parse_spec(text, models=models)
     except SpecError as error:
-        return Reading(problems=error.problems)
+        return Reading(problems=error.problems, lacking=_lacking(text))
     except HenadError as error:
         return Reading(problems=(Problem(place=Place(), wrong=str(error)),))
     entry = models[loaded.spec.model]
     plan = loaded.plan or loaded.spec.plan(entry.schema())
     study = Study(loaded=loaded, entry=entry, plan=plan)
     return Reading(study=study, warnings=tuple(str(warning) for warning in plan.warnings()))
+
+
+def _lacking(text: str) -> tuple[str, ...]:
+    try:
+        spec = hw.parse_spec(text).spec
+    except HenadError:
+        return ()
+    return tuple(name for name in libraries_of(spec) if not is_installed(name))
 
 
 def problem_texts(problem: Problem) -> tuple[str, str]:

@@ -17,14 +17,13 @@ from henad_web.explore.designs import Design, FactorialDesign, ZipDesign, is_lis
 from henad_web.explore.factors import TablePath, Target, Targets, resolve_domain
 from henad_web.explore.filtered_design import FilteredDesign, Where, bind_where
 from henad_web.explore.levels import Domain, Levels
+from henad_web.explore.libraries import lacking_text
 from henad_web.explore.sampled_designs import (
-    LIBRARIES,
     LhsDesign,
     MorrisDesign,
     RandomDesign,
     SaltelliDesign,
     SobolDesign,
-    is_installed,
 )
 from henad_web.explore.spec import BlockSpec, DesignKind, FactorSpec
 from henad_web.explore.warnings import RoundedValue
@@ -230,11 +229,10 @@ def _resolve_sampled(
     table: TablePath,
     problems: ProblemList,
 ) -> ResolvedBlock | None:
-    library = LIBRARIES.get(block.design)
-    if library is not None and not is_installed(library):
-        wrong = f"a {block.design} design needs the library {library}, which is not installed here"
+    lacking = lacking_text(block.design)
+    if lacking is not None:
         hint = "`henad plan SPEC --freeze OUT.toml`, where henad-web[designs] is installed, makes a spec for anywhere"
-        problems.add(table, "design", wrong, hint=hint)
+        problems.add(table, "design", lacking, hint=hint)
         return None
     design = _sampled_design(block, domains, seed)
     if design.config_count > MAX_CONFIGS:

@@ -2,15 +2,13 @@
 
 Owns which draw of the generator stands for which value and in which order they are taken (reference engine, section
 4.9), the same on every target; and which library draws Sobol' points, Saltelli's and Morris's samples, from which seed,
-in which order of configs. The libraries are looked for when a plan needs them, never at import; where one is missing, a
-plan of such a design is frozen into a table elsewhere. What a library draws may change with its version: a frozen plan
-does not.
+in which order of configs. Where such a library is missing (`libraries`), a plan of such a design is frozen into a table
+elsewhere. What a library draws may change with its version: a frozen plan does not.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -20,12 +18,10 @@ from numpy.typing import NDArray
 
 from henad_web.explore.designs import CHUNK, Column, Design
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
-from henad_web.explore.spec import DesignKind
 from henad_web.randomness import DesignRng, stream_bits, units_of
 
 __all__ = [
     "DrawnDesign",
-    "LIBRARIES",
     "LhsDesign",
     "MorrisDesign",
     "RandomDesign",
@@ -33,7 +29,6 @@ __all__ = [
     "SobolDesign",
     "count_of",
     "entry_type",
-    "is_installed",
 ]
 
 _STRIDE = 4096
@@ -213,21 +208,10 @@ class LhsDesign(DrawnDesign):
         return wide * np.array(each, np.uint64) + wide * np.array(rest, np.uint64) // np.array(samples, np.uint64)
 
 
-LIBRARIES = {DesignKind.SOBOL: "scipy", DesignKind.SALTELLI: "scipy", DesignKind.MORRIS: "SALib"}
-"""The library that draws each design."""
-
 _TRAJECTORIES = 4096
 """Morris trajectories drawn together; the library takes one after another and keeps each in a list."""
 
 Fractions = NDArray[np.float64]
-
-
-def is_installed(library: str) -> bool:
-    """Return whether `library` can be imported here; imports nothing."""
-    try:
-        return importlib.util.find_spec(library) is not None
-    except ValueError:  # a module without a spec, or one that was taken out of the way
-        return False
 
 
 class SobolDesign(DrawnDesign):

@@ -14,19 +14,24 @@ from henad_web.explore.blocks import resolve_factors
 from henad_web.explore.columns import names_a_statistic
 from henad_web.explore.factors import TablePath, Target, Targets
 from henad_web.explore.levels import Domain
+from henad_web.explore.libraries import lacking_text
 from henad_web.explore.reducers import DEFAULT_KINDS, parse_kind
 from henad_web.explore.search_spec import (
+    LEAST_SAMPLES,
     MOST_AT_ONCE,
     MOST_MEMBERS,
+    MOST_SAMPLED_FACTORS,
+    MOST_SAMPLES,
     SETTINGS,
     AxisSpec,
+    CmaEsSettings,
     GeneticSettings,
     HillClimbSettings,
     PseSettings,
     SearchAlgorithm,
     SearchSpec,
 )
-from henad_web.explore.spec import RunOrder, SweepSpec
+from henad_web.explore.spec import AllLevels, LevelSpec, RangeLevels, RunOrder, SweepSpec
 from henad_web.model.decimals import MAX_U64, grouped, whole_text
 
 __all__ = ["ResolvedSpace", "check_search", "check_settings", "resolve_space"]
@@ -70,13 +75,17 @@ def check_settings(search: SearchSpec, problems: ProblemList) -> None:
     if search.algorithm is SearchAlgorithm.PSE and search.pse is None:
         wrong = "a pse search needs a [search.pse] table with x_axis and y_axis"
         problems.add(_TABLE, "pse", wrong)
-    for settings in (search.hill_climb, search.genetic, search.pse):
+    if search.algorithm is SearchAlgorithm.CMA_ES:
+        _check_sampled_space(search, problems)
+    for settings in (search.hill_climb, search.genetic, search.pse, search.cma_es):
         if isinstance(settings, HillClimbSettings):
             _check_climb(settings, problems)
         elif isinstance(settings, GeneticSettings):
             _check_genetic(settings, problems)
         elif isinstance(settings, PseSettings):
             _check_pse(settings, problems)
+        elif isinstance(settings, CmaEsSettings):
+            _check_cma_es(settings, problems)
 
 
 def _check_climb(settings: HillClimbSettings, problems: ProblemList) -> None:
@@ -108,6 +117,35 @@ def _check_pse(settings: PseSettings, problems: ProblemList) -> None:
         expected = "at least 1 where an axis has no range" if is_automatic else "0 or more"
         _wrong(table, "initial_samples", settings.initial_samples, expected, problems)
     _check_scale(table, settings.mutation_scale, problems)
+
+
+def _check_cma_es(settings: CmaEsSettings, problems: ProblemList) -> None:
+    table = settings.path
+    if settings.population is not None:
+        _check_number(table, "population", settings.population, (LEAST_SAMPLES, MOST_SAMPLES), problems)
+    if not 0 < settings.sigma <= 1:
+        _wrong(table, "sigma", settings.sigma, "above 0 and at most 1", problems)
+
+
+def _check_sampled_space(search: SearchSpec, problems: ProblemList) -> None:
+    """Record what a normal distribution cannot be drawn over: levels without an order, and more than are quick."""
+    for position, factor in enumerate(search.space):
+        key = _key_of_listed(factor.levels)
+        if key is not None:
+            wrong = f"a {search.algorithm} search takes no listed levels: it draws from ranges, which have an order"
+            hint = 'write range = { min = .., max = .. } without a step, or algorithm = "genetic"'
+            problems.add((*_TABLE, "space", position), key, wrong, hint=hint)
+    if len(search.space) > MOST_SAMPLED_FACTORS:
+        wrong = f"too many factors of a {search.algorithm} search, whose work grows with their cube"
+        allowed, hint = f"at most {MOST_SAMPLED_FACTORS}", 'write algorithm = "genetic", or fix some of them in [set]'
+        problems.add(_TABLE, "space", wrong, came=str(len(search.space)), allowed=allowed, hint=hint)
+
+
+def _key_of_listed(levels: LevelSpec) -> str | None:
+    """Return the key that lists levels, a range with a step among them; None for a range, and for nothing at all."""
+    if isinstance(levels, RangeLevels):
+        return None if levels.step is None else "range"
+    return "levels" if isinstance(levels, AllLevels) else "values" if levels.values else None
 
 
 def _check_axis(table: TablePath, axis: AxisSpec, problems: ProblemList) -> None:
@@ -146,6 +184,10 @@ def _wrong(table: TablePath, key: str, value: float, expected: str, problems: Pr
 def check_search(spec: SweepSpec, search: SearchSpec, labels: tuple[str, ...], problems: ProblemList) -> None:
     """Record what is wrong with `search` beside the rest of `spec`, over a model whose statistics have `labels`."""
     check_settings(search, problems)
+    lacking = lacking_text(search.algorithm)
+    if lacking is not None:
+        hint = 'install it, `python -m pip install "henad-web[search]"`, or write algorithm = "genetic"'
+        problems.add(_TABLE, "algorithm", lacking, hint=hint)
     if spec.blocks:
         hint = "remove the blocks; what may vary stands in the space of [search]"
         came = counted(len(spec.blocks), "block")

@@ -16,8 +16,10 @@ from henad_web.errors import ProblemList
 from henad_web.explore.factors import TablePath
 from henad_web.explore.search_checks import check_settings
 from henad_web.explore.search_spec import (
+    SETTINGS,
     Aggregate,
     AxisSpec,
+    CmaEsSettings,
     GeneticSettings,
     Goal,
     HillClimbSettings,
@@ -29,6 +31,7 @@ from henad_web.explore.search_spec import (
 from henad_web.explore.spec import AllLevels, FactorSpec, LevelSpec, RangeLevels, ValueLevels
 from henad_web.explore.spec_form import (
     AxisForm,
+    CmaEsForm,
     FactorForm,
     GeneticForm,
     HillClimbForm,
@@ -67,6 +70,7 @@ def read_search(top: TableReader) -> SearchSpec | None:
         hill_climb=_part(table, "hill_climb", _hill_climb),
         genetic=_part(table, "genetic", _genetic),
         pse=_part(table, "pse", _pse),
+        cma_es=_part(table, "cma_es", _cma_es),
     )
     found = ProblemList()
     check_settings(search, found)
@@ -86,7 +90,7 @@ _REQUIRED = {
     "max_evaluations": "add the number of candidates in all, such as max_evaluations = 500",
     "batch_size": "add the number of candidates chosen at once, such as batch_size = 32",
 }
-_ALGORITHM_PARTS = ("objective", "hill_climb", "genetic", "pse")
+_ALGORITHM_PARTS = ("objective", *(algorithm.value for algorithm in SETTINGS))
 
 _Part = TypeVar("_Part")
 
@@ -171,6 +175,13 @@ def _pse(search: TableReader, key: str) -> PseSettings | None:
         mutation_scale=_number(table, "mutation_scale", 0.1),
         aggregate=table.choice("aggregate", Aggregate.MEDIAN),
     )
+
+
+def _cma_es(search: TableReader, key: str) -> CmaEsSettings | None:
+    table, default = _section(search, key, keys_of(CmaEsForm)), CmaEsSettings()
+    if table is None:
+        return None
+    return CmaEsSettings(population=table.optional_whole("population"), sigma=_number(table, "sigma", default.sigma))
 
 
 def _axis(pse: TableReader, key: str) -> AxisSpec:

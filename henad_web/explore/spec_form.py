@@ -15,9 +15,12 @@ from henad_web.explore.blocks import MOST_NUM_LEVELS
 from henad_web.explore.conditions import Comparison
 from henad_web.explore.reducers import Kind
 from henad_web.explore.search_spec import (
+    LEAST_SAMPLES,
     MOST_AT_ONCE,
     MOST_MEMBERS,
+    MOST_SAMPLES,
     Aggregate,
+    CmaEsSettings,
     GeneticSettings,
     Goal,
     HillClimbSettings,
@@ -37,6 +40,7 @@ __all__ = [
     "ActionForm",
     "AxisForm",
     "BlockForm",
+    "CmaEsForm",
     "ExecutionForm",
     "FactorForm",
     "GeneticForm",
@@ -86,7 +90,7 @@ Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Scale: TypeAlias = Annotated[float, Meta(gt=0)]
 
 _RUN, _MEASURE, _SEEDS = RunSettings(), MeasureSettings(), SeedSettings()
-_CLIMB, _GENETIC = HillClimbSettings(), GeneticSettings()
+_CLIMB, _GENETIC, _CMA_ES = HillClimbSettings(), GeneticSettings(), CmaEsSettings()
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -331,6 +335,18 @@ class PseForm(_Form, frozen=True):
     aggregate: Aggregate = Aggregate.MEDIAN
 
 
+class CmaEsForm(_Form, frozen=True):
+    """Settings of a covariance matrix adaptation evolution strategy.
+
+    Attributes:
+        population: Samples of a generation; left out, 4 + floor(3 ln n) with n factors.
+        sigma: Standard deviation of the first samples, as a share of each factor's range.
+    """
+
+    population: Annotated[int, Meta(ge=LEAST_SAMPLES, le=MOST_SAMPLES)] | UnsetType = UNSET
+    sigma: Annotated[float, Meta(gt=0, le=1)] = _CMA_ES.sigma
+
+
 class SearchForm(_Form, frozen=True):
     """What makes a study a search: its configs are chosen as it runs.
 
@@ -343,6 +359,7 @@ class SearchForm(_Form, frozen=True):
         hill_climb: Settings of a hill climb.
         genetic: Settings of a genetic algorithm.
         pse: Settings of a pattern space exploration.
+        cma_es: Settings of a covariance matrix adaptation evolution strategy.
     """
 
     algorithm: SearchAlgorithm
@@ -353,6 +370,7 @@ class SearchForm(_Form, frozen=True):
     hill_climb: HillClimbForm | UnsetType = UNSET
     genetic: GeneticForm | UnsetType = UNSET
     pse: PseForm | UnsetType = UNSET
+    cma_es: CmaEsForm | UnsetType = UNSET
 
 
 class ExecutionForm(_Form, frozen=True):

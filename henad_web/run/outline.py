@@ -46,6 +46,7 @@ class SearchOutline:
         pattern_axes: The axes of a pse search, None for the others.
         space: What varies and what it takes, for people to read.
         search_seed: Seed of its draws.
+        is_portable: Whether another machine would ask for the same candidates.
     """
 
     algorithm: SearchAlgorithm
@@ -56,6 +57,7 @@ class SearchOutline:
     pattern_axes: tuple[AxisSpec, AxisSpec] | None
     space: tuple[PlannedFactor, ...]
     search_seed: int
+    is_portable: bool
 
     @property
     def least_batches(self) -> int:
@@ -186,6 +188,7 @@ def _search_outline(plan: SearchPlan) -> SearchOutline:
         pattern_axes=None if search.pse is None else search.pse.axes,
         space=() if space is None else factors_in_words(space.targets, space.domains),
         search_seed=plan.search_seed,
+        is_portable=search.algorithm.is_portable,
     )
 
 

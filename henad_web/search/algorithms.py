@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from henad_web.errors import UsageError
 from henad_web.explore.search_spec import (
+    CmaEsSettings,
     GeneticSettings,
     HillClimbSettings,
     ObjectiveSpec,
@@ -17,6 +18,7 @@ from henad_web.explore.search_spec import (
     SearchAlgorithm,
     SearchSpec,
 )
+from henad_web.search.cma_es import CmaEs
 from henad_web.search.genetic import Genetic
 from henad_web.search.hill_climb import HillClimb
 from henad_web.search.pse import PatternSearch
@@ -60,11 +62,16 @@ def _pse(spec: SearchSpec, space: SearchSpace, seed: int) -> SteadySearcher:
     return PatternSearch(space, spec.pse, spec.max_evaluations, seed)
 
 
+def _cma_es(spec: SearchSpec, space: SearchSpace, seed: int) -> SteadySearcher:
+    return CmaEs(space, _objective(spec), spec.cma_es or CmaEsSettings(), spec.max_evaluations, seed)
+
+
 _SEARCHERS: dict[SearchAlgorithm, Callable[[SearchSpec, SearchSpace, int], SteadySearcher]] = {
     SearchAlgorithm.RANDOM: _random,
     SearchAlgorithm.HILL_CLIMB: _hill_climb,
     SearchAlgorithm.GENETIC: _genetic,
     SearchAlgorithm.PSE: _pse,
+    SearchAlgorithm.CMA_ES: _cma_es,
 }
 
 

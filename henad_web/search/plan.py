@@ -14,7 +14,14 @@ from henad_web.errors import UsageError, counted
 from henad_web.explore import hashes
 from henad_web.explore.outcomes import PlannedRun
 from henad_web.explore.plan import Config, Plan
-from henad_web.explore.search_spec import AxisSpec, GeneticSettings, HillClimbSettings, PseSettings, SearchSpec
+from henad_web.explore.search_spec import (
+    AxisSpec,
+    CmaEsSettings,
+    GeneticSettings,
+    HillClimbSettings,
+    PseSettings,
+    SearchSpec,
+)
 from henad_web.explore.seeds import run_seed, search_seed
 from henad_web.explore.spec import FactorSpec, RangeLevels, SweepSpec, ValueLevels
 from henad_web.model.decimals import f64_text
@@ -171,6 +178,9 @@ def _write_settings(fnv: Fnv1a64, search: SearchSpec) -> None:
         for axis in settings.axes:
             _write_axis(fnv, axis)
         fnv.u64(settings.initial_samples).f64(float(settings.mutation_scale)).text(settings.aggregate)
+    elif isinstance(settings, CmaEsSettings):
+        # No population is 0: the number that the library chooses follows from the factors.
+        fnv.u64(settings.population or 0).f64(float(settings.sigma))
 
 
 def _write_axis(fnv: Fnv1a64, axis: AxisSpec) -> None:

@@ -49,6 +49,7 @@ class Origin(StrEnum):
     MUTATION = "mutation"
     CROSSOVER = "crossover"
     REEVALUATION = "reevaluation"
+    SAMPLE = "sample"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

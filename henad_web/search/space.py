@@ -14,7 +14,7 @@ from henad_web.explore.levels import ContinuousDomain, DecimalLevels, Domain, Le
 from henad_web.model.params import ParamValue
 from henad_web.randomness import DesignRng
 
-__all__ = ["ConfigKey", "Genome", "SearchSpace"]
+__all__ = ["ConfigKey", "Genome", "SearchSpace", "reflected"]
 
 Genome = tuple[float, ...]
 """One number from 0 to 1 a factor."""
@@ -73,7 +73,7 @@ class SearchSpace:
             if rng.unit() >= rate:
                 continue
             changed[position] = (
-                rng.unit() if gene.is_categorical else _reflected(genome[position] + scale * rng.triangular())
+                rng.unit() if gene.is_categorical else reflected(genome[position] + scale * rng.triangular())
             )
         return tuple(changed)
 
@@ -117,7 +117,7 @@ def _position(count: int) -> Callable[[float], int]:
     return lambda fraction: min(int(fraction * count), last)
 
 
-def _reflected(number: float) -> float:
+def reflected(number: float) -> float:
     """Return `number` folded into 0 to 1 as if both ends were mirrors."""
     folded = number % 2.0
     return 2.0 - folded if folded > 1.0 else folded

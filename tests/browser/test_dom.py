@@ -106,6 +106,8 @@ def test_only_one_module_of_the_page_imports_the_browsers_globals() -> None:
         ("dom.py", "js.window"),
         ("dom.py", "pyodide.ffi.jsnull"),
         ("dom.py", "pyodide.ffi.to_js"),
+        ("dom.py", "pyodide_js.loadPackage"),
+        ("dom.py", "pyodide_js.lockfile"),
         ("handlers.py", "pyodide.ffi.create_proxy"),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.page_watch import PageWatch
 from tests.browser.sweep_page import SMALL_LIFE, SweepPage
 
 
@@ -40,6 +41,38 @@ def test_every_kind_of_problem_has_its_line(sweeps: SweepPage, right: str, wrong
     sweeps.write_spec(SMALL_LIFE.replace(right, wrong))
     expect(sweeps.problems.locator("li").first).to_contain_text(place)
     expect(sweeps.problems.locator("li").first).to_contain_text(words)
+    sweeps.expect_enabled()
+
+
+SEARCH = """
+[search]
+algorithm = "cma_es"
+max_evaluations = 4
+batch_size = 2
+objective = { column = "Alive:max", goal = "maximize" }
+space = [{ param = "density", range = { min = 0.1, max = 0.9 } }]
+"""
+
+
+def test_the_library_of_a_search_is_loaded_from_beside_the_page_once_it_is_needed(
+    sweeps: SweepPage, loaded: tuple[SweepPage, PageWatch]
+) -> None:
+    _, watch = loaded
+
+    def asked_for() -> list[str]:
+        return [address for address in watch.requested if "/cmaes-" in address]
+
+    assert asked_for() == []
+    sweeps.start(SMALL_LIFE[: SMALL_LIFE.index("[[block]]")] + SEARCH)
+    sweeps.expect_phase("ended")
+    expect(sweeps.problems.locator("li")).to_have_count(0)
+    assert len(asked_for()) == 1
+
+
+def test_a_library_that_does_not_lie_beside_the_page_is_named_with_the_way_out(sweeps: SweepPage) -> None:
+    sobol = SMALL_LIFE.replace("[[block]]", '[[block]]\ndesign = "sobol"\nsamples = 8')
+    sweeps.write_spec(sobol)
+    expect(sweeps.problems).to_contain_text("a sobol design needs the library scipy, which is not installed here")
     sweeps.expect_enabled()
 
 

@@ -108,6 +108,18 @@ def test_the_lanes_of_a_search_are_for_the_runs_of_a_batch(spec: Path, capsys: p
     assert "  layout        2 process lanes" in capsys.readouterr().out
 
 
+def test_the_plan_says_of_a_search_that_is_not_portable_that_it_is_not(
+    spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec.write_text(SEARCH.replace('"genetic"', '"cma_es"'))
+    assert main(["plan", str(spec)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("  search seed   18174148693273609575")
+    assert lines[place + 1] == (
+        "  portable      no: another machine may choose other candidates, for its linear algebra differs"
+    )
+
+
 def test_the_plan_of_a_pse_search_shows_its_axes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     axes = 'x_axis = { column = "Infected:max", min = 0, max = 256, cells = 32 }\n'
     axes += 'y_axis = { column = "Recovered:final", cells = 20 }\n'

@@ -26,7 +26,7 @@ from tests.pyodide_host.chromium import FLAGS
 
 __all__ = ["BrowserSession", "Outcome"]
 
-PACKAGES = ("numpy", "msgspec", "henad-web", "pytest", "hypothesis")
+PACKAGES = ("numpy", "msgspec", "henad-web", "cmaes", "pytest", "hypothesis")
 KEPT_OUTPUT_LINES = 20
 BOOT_S = 180.0
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain
 from henad_web.explore.search_spec import (
     AxisSpec,
+    CmaEsSettings,
     GeneticSettings,
     Goal,
     HillClimbSettings,
     ObjectiveSpec,
     PseSettings,
     SearchAlgorithm,
+    SearchSettings,
     SearchSpec,
 )
 from henad_web.explore.spec import AllLevels, FactorSpec
@@ -58,11 +60,10 @@ def noisy_sum(values: tuple[ParamValue, ...], subject: int, rep: int) -> Watched
     return (float(number) + "abc".index(str(letter)) + noise(subject, rep),)
 
 
-def search_spec(
-    settings: HillClimbSettings | GeneticSettings | PseSettings | None, evaluations: int, batch: int = 16
-) -> SearchSpec:
+def search_spec(settings: SearchSettings | None, evaluations: int, batch: int = 16) -> SearchSpec:
     """Return a search with `settings`, None for a random one; its objective is `MAXIMIZE` where it takes one."""
-    kinds = {HillClimbSettings: "hill_climb", GeneticSettings: "genetic", PseSettings: "pse", type(None): "random"}
+    kinds: dict[type, str] = {HillClimbSettings: "hill_climb", GeneticSettings: "genetic", PseSettings: "pse"}
+    kinds |= {CmaEsSettings: "cma_es", type(None): "random"}
     name = kinds[type(settings)]
     given = {} if settings is None else {name: settings}
     return SearchSpec(

@@ -7,7 +7,7 @@ import sys
 import msgspec
 import pytest
 
-from henad_web.explore.sampled_designs import LIBRARIES, is_installed
+from henad_web.explore.libraries import LIBRARIES, is_installed
 from henad_web.explore.spec import BlockSpec
 from tests.shared.schemas import block, only_problem, problems_of, span, values, vary
 

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from henad_web.errors import UsageError
-from henad_web.explore.search_spec import GeneticSettings, HillClimbSettings, PseSettings, SearchAlgorithm, SearchSpec
+from henad_web.explore.search_spec import (
+    CmaEsSettings,
+    GeneticSettings,
+    HillClimbSettings,
+    SearchAlgorithm,
+    SearchSettings,
+    SearchSpec,
+)
 from henad_web.randomness import DesignRng
 from henad_web.search.algorithms import searcher_of
 from henad_web.search.genetic import Genetic
@@ -27,12 +34,11 @@ from tests.shared.search_studies import (
     search_spec,
 )
 
-Settings = GeneticSettings | HillClimbSettings | PseSettings | None
-
-KINDS: dict[str, Settings] = {
+KINDS: dict[str, SearchSettings | None] = {
     "random": None,
     "hill_climb": HillClimbSettings(patience=2, reevaluate=True),
     "genetic": GeneticSettings(population=9, elite_count=3),
+    "cma_es": CmaEsSettings(population=9),
     "pse": pse(5, axis(None, None), axis(-1.0, 0.0, 4)),
 }
 SEEDS = st.integers(0, 2**64 - 1)
@@ -193,7 +199,7 @@ def test_of_two_evaluations_of_a_candidate_the_first_counts() -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_batches_take_effect_in_the_order_of_asking(kind: str) -> None:
     driver, ahead = (driver_of(kind, 5, 4, 8) for _ in range(2))
-    if kind == "genetic":  # whose first nine are drawn before anything is told
+    if kind in ("genetic", "cma_es"):  # whose first nine are drawn before anything is told
         driver.drive()
         first, second = ahead.ask(), ahead.ask()
         assert [first, second] == driver.batches

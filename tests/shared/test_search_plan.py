@@ -19,7 +19,7 @@ from henad_web.run.search_source import SearchSource
 from henad_web.search import Candidate, Evaluation, Origin, SearchPlan
 from henad_web.search.random_search import ScoredSearcher
 from tests.shared.schemas import SCHEMA
-from tests.shared.test_search_spec import CLIMB, GENETIC, PSE
+from tests.shared.test_search_spec import CLIMB, CMA_ES, GENETIC, PSE
 
 
 def plan_of(text: str) -> SearchPlan:
@@ -86,6 +86,16 @@ def test_the_hash_of_a_pse_search_has_no_number_for_a_range_to_come() -> None:
     )
     fnv.text("Alive:max").f64(0.0).f64(4096.0).u64(32).text("Dead:mean").f64(math.nan).f64(math.nan).u64(20)
     assert plan.search_hash == fnv.u64(256).f64(0.1).text("median").hex()
+
+
+def test_the_hash_of_a_cma_es_has_nothing_for_a_population_to_be_chosen() -> None:
+    plan = plan_of(CMA_ES.replace("population = 12", "sigma = 0.25"))
+    fnv = Fnv1a64().text("henad.search.1").u64(int(plan.base.plan_hash, 16)).u64(1)
+    fnv.text("cma_es").u64(200).u64(16).byte(1).text("Alive:max").text("minimize").text("median")
+    fnv.u64(2).byte(0).text("rate").byte(1).f64(0.05).f64(0.9).byte(0)
+    fnv.byte(0).text("size").byte(1).f64(1.0).f64(8.0).byte(0)
+    assert plan.search_hash == fnv.u64(0).f64(0.25).hex()
+    assert len({plan_of(text).search_hash for text in (CMA_ES, CMA_ES.replace("= 12", "= 13"))}) == 2
 
 
 def test_the_hash_takes_the_replicates_and_every_setting_and_no_default_left_out() -> None:

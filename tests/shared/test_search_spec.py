@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 import henad_web as hw
 from henad_web.errors import PlanError, Problem, SpecError
+from henad_web.explore.libraries import libraries_of
 from henad_web.explore.search_spec import SETTINGS
 from henad_web.explore.spec_file import parse_spec_document, spec_document
 from tests.shared.schemas import SCHEMA
@@ -62,6 +65,21 @@ CLIMB = GENETIC.replace('"genetic"', '"hill_climb"').replace(
 )
 
 
+CMA_ES = """\
+model = "study"
+
+[search]
+algorithm = "cma_es"
+max_evaluations = 200
+batch_size = 16
+objective = { column = "Alive:max", goal = "minimize" }
+space = [{ param = "rate", range = { min = 0.05, max = 0.9 } }, { param = "size", range = { min = 1, max = 8 } }]
+
+[search.cma_es]
+population = 12
+"""
+
+
 def search_of(text: str) -> hw.SearchSpec:
     search = hw.parse_spec(text).spec.search
     assert search is not None
@@ -80,7 +98,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
     return ()
 
 
-@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB])
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES])
 def test_the_good_ones_are_good(text: str) -> None:
     assert problems_in(text) == ()
 
@@ -106,9 +124,11 @@ def test_a_search_says_what_is_written_and_the_rest_has_defaults() -> None:
     assert (pse.pse.mutation_scale, pse.pse.aggregate, pse.pse.initial_samples) == (0.1, hw.Aggregate.MEDIAN, 256)
     assert pse.pse.y_axis.is_automatic
     assert pse.watched_columns == ("Alive:max", "Dead:mean")
+    assert search_of(CMA_ES).settings == hw.CmaEsSettings(population=12, sigma=0.3)
+    assert search_of(CMA_ES[: CMA_ES.index("[search.cma_es]")]).settings == hw.CmaEsSettings()
 
 
-@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB])
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES])
 def test_a_search_is_written_back_in_full_in_both_forms(text: str) -> None:
     spec = hw.parse_spec(text).spec
     again = hw.parse_spec(hw.spec_to_toml(spec)).spec
@@ -159,6 +179,8 @@ def test_the_hash_of_a_spec_takes_what_its_search_says() -> None:
 
 
 AXIS = "min = 0, max = 4096, cells = 32"
+NO_LEVELS = "a cma_es search takes no listed levels: it draws from ranges, which have an order"
+NO_LEVELS_HINT = 'write range = { min = .., max = .. } without a step, or algorithm = "genetic"'
 MISTAKES = [
     (GENETIC, '"genetic"\n', '"genetc"\n', "algorithm", "no such word", "did you mean 'genetic'?"),
     (GENETIC, 'algorithm = "genetic"', 'algoritm = "genetic"', "algoritm", "unknown key `algoritm`",
@@ -250,6 +272,25 @@ MISTAKES = [
     (PSE, "= 256", "= 0", "initial_samples",
      "pse.initial_samples must be at least 1 where an axis has no range, got 0", None),
     (PSE, '"Dead:mean"', '"Deed:mean"', "column", "no such column of reducers", "did you mean 'Dead:mean'?"),
+    (CMA_ES, "= 12", "= 3", "population", "cma_es.population must be from 4 to 4 096, got 3", None),
+    (CMA_ES, "= 12", "= 4097", "population", "cma_es.population must be from 4 to 4 096, got 4097", None),
+    (CMA_ES, "= 12", '= "12"', "population", "not a whole number", "write population = 12, without quotes"),
+    (CMA_ES, "population = 12", "popluation = 12", "popluation", "unknown key `popluation`",
+     "did you mean 'population'?"),
+    (CMA_ES, "population = 12", "sigma = 0", "sigma", "cma_es.sigma must be above 0 and at most 1, got 0.0", None),
+    (CMA_ES, "population = 12", "sigma = 1.5", "sigma", "cma_es.sigma must be above 0 and at most 1, got 1.5", None),
+    (CMA_ES, "population = 12", "sigma = nan", "sigma", "cma_es.sigma must be above 0 and at most 1, got nan", None),
+    (CMA_ES, '"cma_es"', '"cmaes"', "algorithm", "no such word", "did you mean 'cma_es'?"),
+    (CMA_ES, "[search.cma_es]\npopulation", "[search.genetic]\npopulation", "genetic",
+     "[search.genetic] applies to a genetic search", 'remove it, or write algorithm = "genetic"'),
+    (CMA_ES, 'objective = { column = "Alive:max", goal = "minimize" }\n', "", "objective",
+     "a cma_es search needs an objective", None),
+    (CMA_ES, "max = 0.9 }", "max = 0.9, step = 0.1 }", "range", NO_LEVELS, NO_LEVELS_HINT),
+    (CMA_ES, "range = { min = 0.05, max = 0.9 }", "values = [0.1, 0.2]", "values", NO_LEVELS, NO_LEVELS_HINT),
+    (CMA_ES, 'param = "rate", range = { min = 0.05, max = 0.9 }', 'param = "mode", levels = "all"', "levels",
+     NO_LEVELS, NO_LEVELS_HINT),
+    (CMA_ES, "range = { min = 0.05, max = 0.9 }", "valus = [0.1]", "valus", "unknown key `valus`",
+     "did you mean 'values'?"),
     (PSE, "[search]", "[[block]]\nfactors = []\n[search]", None, "a search takes no blocks: it chooses configs itself",
      "remove the blocks; what may vary stands in the space of [search]"),
     (PSE, "[search]", '[run]\norder = "breadth"\n[search]', "order",
@@ -294,6 +335,30 @@ def test_a_search_made_in_python_is_checked_by_its_plan() -> None:
         hw.SearchSpec(algorithm="randon", max_evaluations=1, batch_size=1, space=())  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="did you mean 'minimize'"):
         hw.ObjectiveSpec(column="Alive:max", goal="minimise")  # type: ignore[arg-type]
+
+
+def test_a_cma_es_takes_as_many_factors_as_its_linear_algebra_is_quick_for() -> None:
+    factor = '{ param = "rate", range = { min = 0.05, max = 0.9 } }'
+    with pytest.raises(
+        SpecError, match=r"too many factors of a cma_es search, .* got 101; allowed: at most 100; write"
+    ):
+        hw.parse_spec(CMA_ES.replace(factor, ", ".join([factor] * 100)))
+    hw.parse_spec(CMA_ES.replace(factor, ", ".join([factor] * 99)))
+
+
+def test_a_missing_library_is_told_by_the_plan_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = hw.parse_spec(CMA_ES)
+    assert libraries_of(loaded.spec) == ("cmaes",)
+    assert libraries_of(hw.parse_spec(GENETIC).spec) == ()
+    monkeypatch.setitem(sys.modules, "cmaes", None)
+    with pytest.raises(PlanError) as refused:
+        loaded.spec.plan(SCHEMA)
+    (problem,) = refused.value.problems
+    assert (problem.place.table, problem.place.key) == (("search",), "algorithm")
+    assert problem.wrong == "a cma_es search needs the library cmaes, which is not installed here"
+    assert problem.hint is not None
+    assert 'pip install "henad-web[search]"' in problem.hint
+    hw.parse_spec(GENETIC).spec.plan(SCHEMA)
 
 
 def test_the_plan_of_a_search_is_that_of_the_one_config_that_all_share() -> None:
@@ -358,6 +423,19 @@ SEARCHES = st.one_of(
             mutation_rate=SHARES,
             mutation_scale=SCALES,
             reevaluate_fraction=SHARES,
+        ),
+    ),
+    st.builds(
+        hw.SearchSpec,
+        algorithm=st.just(hw.SearchAlgorithm.CMA_ES),
+        max_evaluations=COUNTS,
+        batch_size=COUNTS,
+        space=st.just(SPACE),
+        objective=OBJECTIVES,
+        cma_es=st.builds(
+            hw.CmaEsSettings,
+            population=st.none() | st.integers(4, 4096),
+            sigma=st.floats(0.0, 1.0, exclude_min=True),
         ),
     ),
     st.builds(

@@ -77,6 +77,8 @@ def _search_lines(name: str, outline: SweepOutline, search: SearchOutline) -> It
     for number, factor in enumerate(search.space):
         yield _labelled("" if number else "space", f"{factor.name}: {factor.levels}")
     yield _labelled("search seed", str(search.search_seed))
+    if not search.is_portable:
+        yield _labelled("portable", "no: another machine may choose other candidates, for its linear algebra differs")
 
 
 def pilot_lines(pilot: Pilot, outline: SweepOutline) -> Iterator[str]:
