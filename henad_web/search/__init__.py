@@ -6,6 +6,7 @@ a seed and of what was told. `plan` alone knows a model, and which runs a candid
 """
 
 from henad_web.search.algorithms import searcher_of
+from henad_web.search.optuna_study import asking
 from henad_web.search.plan import SearchPlan
 from henad_web.search.searcher import Candidate, Evaluation, Origin, Searcher, SlicedSearcher
 from henad_web.search.space import SearchSpace
@@ -18,5 +19,6 @@ __all__ = [
     "SearchSpace",
     "Searcher",
     "SlicedSearcher",
+    "asking",
     "searcher_of",
 ]

@@ -49,10 +49,14 @@ class SearchSpace:
 
     Args:
         domains: What each factor takes, at least one; a whole domain where it is a range without a step.
+
+    Attributes:
+        domains: The same, listed levels without those that stood before.
     """
 
     def __init__(self, domains: Sequence[Domain]) -> None:
-        self._genes = tuple(map(_gene_of, domains))
+        self.domains = tuple(_distinct(domain) if is_listed(domain) else domain for domain in domains)
+        self._genes = tuple(map(_gene_of, self.domains))
 
     def __len__(self) -> int:
         """Return the number of factors."""
@@ -99,8 +103,7 @@ def _gene_of(domain: Domain) -> _Gene:
         return _Gene(is_categorical=False, decode=_position(domain.count), value=lambda entry: low + int(entry))
     if not is_listed(domain):
         raise TypeError("a domain is continuous, of whole numbers or listed")
-    levels = _distinct(domain)
-    return _Gene(is_categorical=True, decode=_position(len(levels)), value=lambda entry: levels[int(entry)])
+    return _Gene(is_categorical=True, decode=_position(len(domain)), value=lambda entry: domain[int(entry)])
 
 
 def _continuous(domain: ContinuousDomain) -> Callable[[float], float]:
