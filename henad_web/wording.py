@@ -15,6 +15,8 @@ from henad_web.models import example_models
 if TYPE_CHECKING:
     from henad_web.handle import SweepProgress
     from henad_web.output.manifest import Manifest
+    from henad_web.run.outline import SearchOutline
+    from henad_web.search.update import SearchUpdate
 
 __all__ = [
     "about_text",
@@ -25,6 +27,7 @@ __all__ = [
     "models_named",
     "progress_text",
     "runs_text",
+    "search_standing_text",
     "size_text",
 ]
 
@@ -103,6 +106,28 @@ def progress_text(progress: SweepProgress) -> str:
         parts.append("trying the model")
     if progress.remaining is not None:
         parts.append(f"about {_whole_text(progress.remaining)} left")
+    return " · ".join(parts)
+
+
+def search_standing_text(search: SearchOutline, update: SearchUpdate | None) -> str:
+    """Return where a search stands: what is used of its budget, its generation, and its best, front or cells.
+
+    Such as ``64 of 480 evaluations · generation 1 · best 212 (candidate 41)``.
+
+    Args:
+        search: What it is about.
+        update: What it told last, None before the first batch.
+    """
+    told = 0 if update is None else update.evaluations
+    parts = [f"{told:,} of {amount(search.max_evaluations, 'evaluation')}"]
+    if update is not None:
+        if update.generation_count:
+            parts.append(f"generation {update.generation_count - 1:,}")
+        if update.best is not None:
+            parts.append(f"best {update.best.objective:g} (candidate {update.best.candidate_id:,})")
+        if search.pattern_axes is not None:
+            x_axis, y_axis = search.pattern_axes
+            parts.append(f"{update.filled_cells:,} of {amount(x_axis.cells * y_axis.cells, 'cell')} met")
     return " · ".join(parts)
 
 

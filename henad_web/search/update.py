@@ -84,6 +84,7 @@ class SearchUpdate:
         evaluated: The candidates of the batch, in order.
         best: Who leads the ranking, None for a pse search.
         generations: Generations that the batch completed.
+        generation_count: Those that are complete.
         landed_entries: Cells that the batch landed in, as they stand, in their order; all of them where the batch gave
             the axes their ranges.
         filled_cells: Cells that were met so far.
@@ -96,6 +97,7 @@ class SearchUpdate:
     evaluated: tuple[Evaluated, ...]
     best: RankedCandidate | None = None
     generations: tuple[Generation, ...] = ()
+    generation_count: int = 0
     landed_entries: tuple[ArchiveEntry, ...] = ()
     filled_cells: int = 0
     axes: tuple[PatternAxis, PatternAxis] | None = None
@@ -137,9 +139,10 @@ class Telling:
         )
         if isinstance(searcher, PatternSearch):
             return _with_archive(update, searcher, had_ranges=had_ranges)
-        generations = tuple(searcher.generations[generation_count:]) if isinstance(searcher, Genetic) else ()
+        generations = tuple(searcher.generations) if isinstance(searcher, Genetic) else ()
         best = searcher.log.best() if isinstance(searcher, ScoredSearcher) else None
-        return replace(update, best=best, generations=generations)
+        new = generations[generation_count:]
+        return replace(update, best=best, generations=new, generation_count=len(generations))
 
     def _evaluated(self, candidate: Candidate, evaluation: Evaluation) -> Evaluated:
         replicates = evaluation.replicates

@@ -43,8 +43,8 @@ class Display(Protocol):
     ) -> None:
         """Stop showing."""
 
-    def show(self, progress: SweepProgress) -> None:
-        """Show how far the sweep is."""
+    def show(self, progress: SweepProgress, standing: str = "") -> None:
+        """Show how far the sweep is, and where a search stands."""
 
     def tell(self, line: str) -> None:
         """Print one line that stays."""
@@ -70,7 +70,7 @@ class QuietDisplay:
     ) -> None:
         """Stop showing."""
 
-    def show(self, progress: SweepProgress) -> None:
+    def show(self, progress: SweepProgress, standing: str = "") -> None:
         """Show nothing."""
 
     def tell(self, line: str) -> None:
@@ -85,11 +85,11 @@ class LineDisplay(QuietDisplay):
         super().__init__(console)
         self._next_s = LINE_EVERY_S
 
-    def show(self, progress: SweepProgress) -> None:
+    def show(self, progress: SweepProgress, standing: str = "") -> None:
         """Print how far the sweep is, at most once in `LINE_EVERY_S` seconds of sweeping."""
         if progress.elapsed >= self._next_s:
             self._next_s = progress.elapsed + LINE_EVERY_S
-            self.tell(f"  {progress_text(progress)}")
+            self.tell(f"  {_shown_text(progress, standing)}")
 
 
 class BarDisplay(QuietDisplay):
@@ -118,10 +118,10 @@ class BarDisplay(QuietDisplay):
         """Take the bars away."""
         self._bars.stop()
 
-    def show(self, progress: SweepProgress) -> None:
+    def show(self, progress: SweepProgress, standing: str = "") -> None:
         """Move the bar by the finished runs and the finished part of those in progress; show what each lane does."""
         done, total = progress.runs_stepped, progress.runs_total
-        text = progress_text(progress)
+        text = _shown_text(progress, standing)
         if progress.phase is SweepPhase.PAUSED:
             text = f"paused · {text}"
         self._bars.update(self._sweep, total=total, completed=done, description=text)
@@ -134,6 +134,10 @@ class BarDisplay(QuietDisplay):
             else:
                 text = f"run {run.run.run_id} · tick {run.tick:,} of {run.end_tick:,}"
                 self._bars.update(bar, visible=True, total=run.end_tick, completed=run.tick, description=text)
+
+
+def _shown_text(progress: SweepProgress, standing: str) -> str:
+    return " · ".join(filter(None, (progress_text(progress), standing)))
 
 
 def choose_display(console: Console, *, quiet: bool) -> Display:

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from select import select
@@ -37,16 +36,19 @@ from henad_native.cli.consoles import ExitCode, message_console, print_line, res
 from henad_native.cli.display import Display, choose_display
 from henad_native.cli.executors import ExecutorName, made_executor
 from henad_native.cli.model_sets import load_models
+from henad_native.cli.search_summary import coverage_lines, ranking_table, ranking_title
 from henad_native.cli.summary import TITLE, summary_table, written_files
 from henad_native.cli.texts import UNWRITTEN_LINE, failure_line, outline_lines, written_line
 from henad_native.stopping import ending_signals
 from henad_native.target import NativeTarget
-from henad_web.output.names import MANIFEST
+from henad_web.output.names import BEST, MANIFEST, SUMMARY
 from henad_web.output.record import SweepReport, non_finite_line
-from henad_web.wording import henad_command
+from henad_web.wording import henad_command, search_standing_text
 
 if TYPE_CHECKING:
-    pass
+    from rich.console import Console
+
+    from henad_web.run.outline import SearchOutline
 
 __all__ = [
     "Narrator",
@@ -59,29 +61,33 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Narrator:
     """Listens to `henad_web.run_spec` and tells a display.
 
-    Attributes:
+    Args:
         display: Where progress and failures are shown.
         on_planned: Called once, with the outline.
     """
 
-    display: Display
-    on_planned: Callable[[hw.SweepOutline], None]
+    def __init__(self, display: Display, on_planned: Callable[[hw.SweepOutline], None]) -> None:
+        self._display, self._on_planned = display, on_planned
+        self._search: SearchOutline | None = None
+        self._standing = ""
 
     def __call__(self, news: hw.SweepEvent | hw.SweepProgress) -> None:
         """Tell the display what `news` says, if it is for people."""
         match news:
             case hw.SweepProgress():
-                self.display.show(news)
+                self._display.show(news, self._standing)
             case hw.Planned(outline):
-                self.on_planned(outline)
+                self._search = outline.search
+                self._on_planned(outline)
+            case hw.SearchBatchTold(hw.SearchUpdate() as update) if self._search is not None:
+                self._standing = search_standing_text(self._search, update)
             case hw.Warned(warning):
-                self.display.tell(f"warning: {warning}")
+                self._display.tell(f"warning: {warning}")
             case hw.RunFinished(outcome, _) if outcome.status.is_failure:
-                self.display.tell(failure_line(outcome))
+                self._display.tell(failure_line(outcome))
 
 
 def run_command(
@@ -147,7 +153,7 @@ def swept(entry: hw.ModelEntry, sweep: Callable[..., hw.SweepRecord], *, quiet: 
             for line in outline_lines(entry.name, outline):
                 display.tell(line)
 
-    narrator = Narrator(display=display, on_planned=show_outline)
+    narrator = Narrator(display, show_outline)
     try:
         with _ends_as_sigint(), display:
             return sweep(progress=narrator, target=NativeTarget(hold=TerminalHold.of(sys.stdin, display)))
@@ -219,6 +225,22 @@ def _ends_as_sigint() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _print_outcome(console: Console, folder: Path, record: hw.SweepRecord) -> None:
+    """Print the table of configs, or the ranking of a search, or the cells that it met."""
+    search = record.report.outline.search
+    if search is not None and record.search is not None and search.pattern_axes is not None:
+        for line in coverage_lines(record.search.archive, search.pattern_axes):
+            print_line(console, line)
+        return
+    if search is None:
+        title, table = TITLE, summary_table((folder / SUMMARY).read_text(encoding="utf-8"))
+    else:
+        title, table = ranking_title(search), ranking_table((folder / BEST).read_text(encoding="utf-8"), search)
+    if table is not None:
+        print_line(console, title)
+        console.print(table)
+
+
 def report(record: hw.SweepRecord, models: str | None, *, quiet: bool) -> None:
     """Print what a sweep left: a table of its configs, its files and the closing line, which names its `models`."""
     console = result_console()
@@ -230,10 +252,7 @@ def report(record: hw.SweepRecord, models: str | None, *, quiet: bool) -> None:
         return
     if not quiet:
         folder = Path(str(record.report.output_dir))
-        table = summary_table((folder / "summary.csv").read_text(encoding="utf-8"))
-        if table is not None:
-            print_line(console, TITLE)
-            console.print(table)
+        _print_outcome(console, folder, record)
         line = non_finite_line(record.report.counts)
         if line is not None:
             print_line(console, line)

@@ -1,4 +1,4 @@
-"""What a finished sweep prints of its results: a small table of the configs, and the files.
+"""What a finished sweep prints of its results: a small table of the configs; and the files, a search's too.
 
 Reads summary.csv as text. Computes no statistic: those in the file are the ones shown.
 """
@@ -17,7 +17,7 @@ from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
 from henad_web.output.record import non_finite_runs
 from henad_web.wording import byte_text
 
-__all__ = ["TITLE", "summary_table", "written_files"]
+__all__ = ["TITLE", "short_number", "summary_table", "written_files"]
 
 TITLE = "summary: mean ± standard deviation over the replicates"
 """The line above the table, which a title would wrap to the table's width."""
@@ -33,6 +33,11 @@ FILES = {
     "series.csv": "the samples of every run",
     "summary.csv": "one row a config: means, deviations and intervals over its runs",
     "manifest.json": "the spec, the plan and where this ran",
+    "evaluations.csv": "one row a candidate that was tried: where it came from, what it came to",
+    "batches.csv": "one row a batch: where the search stood behind it",
+    "generations.csv": "one row a generation: its best, median and worst",
+    "best.csv": "the ranking",
+    "archive.csv": "one row a cell that was met: its hits and its first candidate",
 }
 
 
@@ -87,19 +92,23 @@ def _shown_reducers(header: Sequence[str]) -> list[str]:
 def _shortened(mean: str, deviation: str) -> str:
     if not mean:
         return ""
-    return f"{_number(mean)} ± {_number(deviation)}" if deviation else _number(mean)
+    return f"{short_number(mean)} ± {short_number(deviation)}" if deviation else short_number(mean)
 
 
-def _number(text: str) -> str:
-    """Return a number of the file with four digits, or as many as stand before its point."""
+def short_number(text: str) -> str:
+    """Return a number of a file with four digits, or as many as stand before its point.
+
+    Raises:
+        ValueError: `text` is no number.
+    """
     value = float(text)
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def written_files(folder: Path) -> Iterator[str]:
     """Yield a line for each result file of `folder`: its path, its size and what is in it."""
-    width = max(len(name) for name in FILES)
-    for name, meaning in FILES.items():
-        path = folder / name
-        if path.is_file():
-            yield f"  {name:<{width}}  {byte_text(path.stat().st_size):>10}  {meaning}"
+    found = [name for name in FILES if (folder / name).is_file()]
+    width = max(map(len, found), default=0)
+    for name in found:
+        path, meaning = folder / name, FILES[name]
+        yield f"  {name:<{width}}  {byte_text(path.stat().st_size):>10}  {meaning}"
