@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from henad_web.channel import Failed, Finished, SweepEvent, SweepPhase
-from henad_web.errors import UsageError
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
@@ -26,7 +25,7 @@ from henad_web.resume.kept_runs import KeptRuns, reused_runs
 from henad_web.resume.resumption import resumption_of
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
-from henad_web.run.options import SweepRunOptions, given_options, given_spec
+from henad_web.run.options import SweepRunOptions, check_search_options, given_options, given_spec
 from henad_web.sweep import Sweep, SweepSetup
 from henad_web.targets import Runner, Target, check_served, current, needed, opened_output, surroundings_of
 
@@ -391,7 +390,7 @@ def new_setup(
     _, options = given_spec(spec, options)
     check_served(target, entry, options)
     plan = _planned(entry, spec)
-    _check_options(plan, options)
+    check_search_options(plan, options)
     store, kept = opened_output(target, output, options), _reused(plan, options, target)
     return SweepSetup.of(entry, plan, store, options, surroundings_of(target, options), kept=kept)
 
@@ -419,20 +418,6 @@ def resumed_setup(
     store = open_results(options)
     found = resumption_of(entry, store, options, spec)
     return SweepSetup.of(entry, found.plan, store, found.options, surroundings_of(target, options), kept=found.kept)
-
-
-def _check_options(plan: Plan, options: SweepRunOptions) -> None:
-    """Refuse what a search cannot have.
-
-    Raises:
-        UsageError: `options` ask a search for a shard, or for rows of other results.
-    """
-    if plan.search_space is None:
-        return
-    if options.shard is not None and options.shard.count > 1:
-        raise UsageError(f"a search has no shards, came {options.shard}: each batch depends on all of the one before")
-    if options.reuse is not None:
-        raise UsageError("a search reuses no rows of other results: it does not know yet what it will run")
 
 
 def _planned(entry: ModelEntry, given: SweepSpec | LoadedSpec) -> Plan:

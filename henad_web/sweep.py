@@ -110,14 +110,23 @@ class SweepSetup:
             OutputError: Something else has the place of a file of its model's own tables.
         """
         store.check_own_files(own_file_names(table.id for table in plan.tables))
-        flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
-        source: RunSource = PlanSource(plan, options.shard or WHOLE, flags)
-        setup = cls(entry=entry, plan=plan, store=store, options=options, around=around, kept=kept, source=source)
         if plan.search_space is None:
-            return setup
-        search = SearchPlan.over(plan)
-        searched = SearchSource(search)
-        return dataclasses.replace(setup, source=searched, search=SearchTables(search, searched.searcher))
+            flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
+            source: RunSource = PlanSource(plan, options.shard or WHOLE, flags)
+            search = None
+        else:
+            source = (None if kept is None else kept.source) or SearchSource(SearchPlan.over(plan))
+            search = SearchTables(source.plan, source.searcher)
+        return cls(
+            entry=entry,
+            plan=plan,
+            store=store,
+            options=options,
+            around=around,
+            kept=kept,
+            source=source,
+            search=search,
+        )
 
     def probe(self) -> Probe:
         """Return the probe of the plan, not begun."""

@@ -9,7 +9,7 @@ import functools
 import types
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 from msgspec import structs
@@ -18,7 +18,7 @@ from henad_web.errors import Place, Problem
 from henad_web.explore.spelling import number_hint, whole_hint
 from henad_web.model.decimals import LARGEST_DOUBLE, MAX_U64, whole_text
 
-__all__ = ["FLAG", "NUMBER", "TEXT", "TOO_LARGE", "VALUE", "WHOLE", "kind_of", "wrong_kinds"]
+__all__ = ["FLAG", "NUMBER", "TEXT", "TOO_LARGE", "VALUE", "WHOLE", "fractional_fields", "kind_of", "wrong_kinds"]
 
 WHOLE = ("not a whole number", "a whole number, 0 to 2^64 - 1")
 NUMBER = ("not a number", "a number")
@@ -65,6 +65,13 @@ def wrong_kinds(table: msgspec.Struct, path: tuple[str | int, ...]) -> list[Prob
 
 
 @functools.cache
+def fractional_fields(table: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the fields of `table` that hold a float, also where a whole number was given: text forms have one form."""
+    kinds = {name: _kinds(declared) for name, declared in _declared(table).items()}
+    return tuple(name for name, allowed in kinds.items() if float in allowed and int not in allowed)
+
+
+@functools.cache
 def _declared(table: type[msgspec.Struct]) -> dict[str, object]:
     return {field.name: field.type for field in structs.fields(table)}
 
@@ -72,8 +79,12 @@ def _declared(table: type[msgspec.Struct]) -> dict[str, object]:
 _Words = tuple[str, str, str, str | None]
 
 
+def _kinds(declared: object) -> tuple[Any, ...]:
+    return get_args(declared) if get_origin(declared) in (Union, types.UnionType) else (declared,)
+
+
 def _problems(name: str, value: object, declared: object) -> Iterator[_Words]:
-    kinds = get_args(declared) if get_origin(declared) in (Union, types.UnionType) else (declared,)
+    kinds = _kinds(declared)
     if value is None and types.NoneType in kinds:
         return
     kinds = tuple(kind for kind in kinds if kind is not types.NoneType)

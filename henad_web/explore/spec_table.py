@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import structs
 
 from henad_web.errors import Place, Problem, SpecError, near_miss
-from henad_web.explore.spec_kinds import kind_of, wrong_kinds
+from henad_web.explore.spec_kinds import fractional_fields, kind_of, wrong_kinds
 from henad_web.model.decimals import whole_text
 
 __all__ = [
@@ -66,6 +66,9 @@ class SpecTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         problems = wrong_kinds(self, self.path)
         if problems:
             raise SpecError(problems)
+        for name in fractional_fields(type(self)):
+            if isinstance(getattr(self, name), int):
+                structs.force_setattr(self, name, float(getattr(self, name)))
 
     def __repr__(self) -> str:
         """Return the fields that are not at their default, on one line; what is long is cut."""

@@ -134,7 +134,8 @@ class SearchTables:
         """Return what the manifest says of the search, as far as its tables go."""
         plan, last = self.plan, self._last
         best, axes = (None, None) if last is None else (last.best, last.axes)
-        objective = None if best is None or not math.isfinite(best.objective) else best.objective
+        # A negative zero is one no more once runs.csv is read back.
+        objective = None if best is None or not math.isfinite(best.objective) else best.objective + 0.0
         return SearchStanding(
             algorithm=str(plan.search.algorithm),
             search_hash=plan.search_hash,

@@ -139,8 +139,7 @@ class ResultsWriter:
         self._is_open = True
         self._write(self._manifest)
         if kept is None:
-            growing = {} if self._search is None else self._search.growing
-            for name, header in {**self._headers, **growing}.items():
+            for name, header in {**self._headers, **self._searched}.items():
                 self._store.create(name, header)
             self._store.sync()
         return lines
@@ -166,7 +165,22 @@ class ResultsWriter:
                 for name, end in {RUNS: kept.ends.runs, SERIES: kept.ends.series, **kept.ends.own}.items():
                     self._store.adopt(name, end)
             self._has_kept = True
+        for name, header in self._searched.items():
+            self._begin_anew(name, header)
         self._store.sync()
+
+    @property
+    def _searched(self) -> Mapping[str, bytes]:
+        """The tables of a search that grow, which follow from the runs: first line by name."""
+        return {} if self._search is None else self._search.growing
+
+    def _begin_anew(self, name: str, header: bytes) -> None:
+        if not self._store.holds(name):
+            self._store.create(name, header)
+            return
+        self._store.adopt(name, 0)
+        self._store.append(name, header)
+        self._store.flush()
 
     def _rewriting(self, reader: ResultsReader, rows: TableRows, numbering: PlanNumbering | None) -> Iterator[float]:
         """Make the tables anew of the `rows` of `reader`, some at a time; yield the share done."""
@@ -286,6 +300,7 @@ class ResultsWriter:
             results=results,
             timestamps=replace(self._manifest.timestamps, finished_unix_ms=now, finished=rfc3339(now)),
             sessions=(*before, session),
+            search=None if self._search is None else self._search.standing(),
         )
 
     def _has_rows(self) -> bool:
@@ -297,8 +312,6 @@ class ResultsWriter:
         return True
 
     def _write(self, manifest: Manifest) -> None:
-        if self._search is not None:
-            manifest = replace(manifest, search=self._search.standing())
         self._store.replace(MANIFEST, [manifest.to_bytes()])
         self._manifest = manifest
 

@@ -23,14 +23,18 @@ from henad_web.resume.errors import ResumeError, ResumeReason
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
+    from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import Ints
+    from henad_web.search.plan import SearchPlan
 
 __all__ = [
+    "check_mode",
     "check_model",
     "check_plan",
     "check_run_keys",
+    "check_search",
     "checked_indexes",
     "checked_own_tables",
     "planned_ids",
@@ -45,16 +49,23 @@ def read_manifest(reader: ResultsReader) -> Manifest:
     """Return the manifest of the results that `reader` reads.
 
     Raises:
-        ResumeError: There is none, or it is that of a search.
+        ResumeError: There is none.
         ManifestError: It cannot be read.
     """
     if not reader.holds(MANIFEST):
         raise ResumeError(ResumeReason.NO_RESULTS, str(reader.path))
-    manifest = Manifest.read(reader.read(MANIFEST), path=reader.path)
-    if manifest.mode != "sweep":
-        path = str(reader.path)
-        raise ResumeError(ResumeReason.MODE_CHANGED, path, recorded=manifest.mode, current="sweep")
-    return manifest
+    return Manifest.read(reader.read(MANIFEST), path=reader.path)
+
+
+def check_mode(manifest: Manifest, spec: SweepSpec, path: str) -> None:
+    """Make sure that `manifest` is of a search if `spec` is one, and otherwise of a sweep.
+
+    Raises:
+        ResumeError: It is of the other one.
+    """
+    current = "sweep" if spec.search is None else "search"
+    if manifest.mode != current:
+        raise ResumeError(ResumeReason.MODE_CHANGED, path, recorded=manifest.mode, current=current)
 
 
 def check_model(manifest: Manifest, entry: ModelEntry, path: str) -> None:
@@ -86,14 +97,30 @@ def check_plan(manifest: Manifest, plan: Plan, shard: Shard, path: str) -> None:
     told, held = manifest.plan, recorded_shard(manifest)
     if told.plan_hash != plan.plan_hash:
         raise ResumeError(ResumeReason.PLAN_CHANGED, path, recorded=told.plan_hash, current=plan.plan_hash)
-    recorded, current = recorded_tables(manifest), planned_tables(plan)
-    if recorded != current:
-        raise ResumeError(ResumeReason.TABLES_CHANGED, path, recorded=recorded, current=current)
+    _check_tables(manifest, plan, path)
     if held != shard:
         raise ResumeError(ResumeReason.SHARD_CHANGED, path, recorded=str(held), current=str(shard))
     if told.replicates > plan.replicates:
         reason = ResumeReason.REPLICATES_LOWERED
         raise ResumeError(reason, path, recorded=told.replicates, current=plan.replicates)
+
+
+def check_search(manifest: Manifest, search: SearchPlan, path: str) -> None:
+    """Make sure that `manifest` is of `search`.
+
+    Raises:
+        ResumeError: It is of another one.
+    """
+    recorded = None if manifest.search is None else manifest.search.search_hash
+    if recorded != search.search_hash:
+        raise ResumeError(ResumeReason.SEARCH_CHANGED, path, recorded=recorded, current=search.search_hash)
+    _check_tables(manifest, search.base, path)
+
+
+def _check_tables(manifest: Manifest, plan: Plan, path: str) -> None:
+    recorded, current = recorded_tables(manifest), planned_tables(plan)
+    if recorded != current:
+        raise ResumeError(ResumeReason.TABLES_CHANGED, path, recorded=recorded, current=current)
 
 
 def planned_tables(plan: Plan) -> tuple[str, ...]:

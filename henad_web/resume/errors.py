@@ -20,6 +20,7 @@ class ResumeReason(StrEnum):
     MODE_CHANGED = "mode_changed"
     SCHEMA_CHANGED = "schema_changed"
     PLAN_CHANGED = "plan_changed"
+    SEARCH_CHANGED = "search_changed"
     TABLES_CHANGED = "tables_changed"
     SHARD_CHANGED = "shard_changed"
     REPLICATES_LOWERED = "replicates_lowered"
@@ -28,6 +29,8 @@ class ResumeReason(StrEnum):
     RUN_OUTSIDE_SHARD = "run_outside_shard"
     DUPLICATE_RUN = "duplicate_run"
     RUN_KEY_CHANGED = "run_key_changed"
+    SEARCH_RUN_CHANGED = "search_run_changed"
+    SERIES_OUT_OF_ORDER = "series_out_of_order"
 
 
 class MergeReason(StrEnum):
@@ -50,7 +53,7 @@ _GIVE_SHARDS = "give folders of shards of one sweep"
 _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
     ResumeReason.NO_RESULTS: ("it holds no manifest.json", "start the sweep into a new folder instead"),
     ResumeReason.FOLDER_CHANGED: ("somebody else has written into it meanwhile", "resume it again"),
-    ResumeReason.MODE_CHANGED: ("its mode is another one", "choose the folder of a sweep"),
+    ResumeReason.MODE_CHANGED: ("its mode is another one", "choose the folder of a {current}"),
     ResumeReason.SCHEMA_CHANGED: (
         "the schema of the model '{model}' has changed",
         "use the version of the model that wrote the rows, or start anew in another folder",
@@ -58,6 +61,10 @@ _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
     ResumeReason.PLAN_CHANGED: (
         "the plan hash is another one: the spec differs in more than replicates and timeout",
         "resume without a spec to go on as recorded, or run the new spec into another folder and reuse this one",
+    ),
+    ResumeReason.SEARCH_CHANGED: (
+        "the search hash is another one: the spec differs in more than the timeout",
+        "resume without a spec to go on as recorded, or run the new spec into another folder",
     ),
     ResumeReason.TABLES_CHANGED: (
         "other tables of the model's own are asked for, or at other ticks",
@@ -84,6 +91,14 @@ _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
     ResumeReason.RUN_KEY_CHANGED: (
         "the row of run {run_id} has another run key than the plan gives it",
         f"{_RESTORE_RUNS} to have its run done again",
+    ),
+    ResumeReason.SEARCH_RUN_CHANGED: (
+        "the search would not have asked for what row {run_id} of runs.csv is of",
+        "restore runs.csv, or take that row and all behind it out to have their runs done again",
+    ),
+    ResumeReason.SERIES_OUT_OF_ORDER: (
+        "the rows of run {run_id} in series.csv do not stand behind those of earlier runs",
+        "restore series.csv, or take it out to have every run done again",
     ),
 }
 """What is wrong and what to do instead, by reason; fields of the error in braces."""
@@ -117,7 +132,8 @@ class ResumeError(OutputError):
         current: What was asked for.
         model: Id of the model whose schema has changed.
         table: Name of the table whose columns differ; `recorded` and `current` are tuples of their names.
-        run_id: The run whose row is wrong, by its id in the plan; of a run that is not in it, the id in the row.
+        run_id: The run whose row is wrong, by its id in the plan; of a run that is not in it, the id in the row;
+            of a run that a search would not have asked for, the position of its row.
         config_id: Config in a row of no run of the plan.
         rep: Replicate there.
         shard: The shard that `run_id` is not one of.

@@ -20,6 +20,7 @@ from henad_web.output.own_tables import NO_OWN_TABLES
 from henad_web.output.table_index import IS_FAILURE, STATUSES, SeriesCadence, recorded_indexes
 from henad_web.output.table_rows import KeptTables, TableEnds, rows_at, run_groups, whole_tables
 from henad_web.resume.checks import (
+    check_mode,
     check_plan,
     check_run_keys,
     checked_indexes,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from henad_web.output.own_tables import OwnIndex, OwnTables
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import Ints, RunsIndex, SeriesIndex
+    from henad_web.run.search_source import SearchSource
 
 __all__ = ["KeptRuns", "resumed_runs", "reused_runs", "rows_to_keep", "table_ends", "whole_series"]
 
@@ -52,10 +54,12 @@ class KeptRuns:
     Attributes:
         manifest: What is recorded with them.
         tables: Their rows.
+        source: Where the runs of a search come from that was told of these; None for a sweep.
     """
 
     manifest: Manifest
     tables: KeptTables
+    source: SearchSource | None = None
 
     @property
     def count(self) -> int:
@@ -75,16 +79,16 @@ class KeptRuns:
                 raise ResumeError(reason, path, recorded=recorded, current=current, table=table)
 
 
-def resumed_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: bool) -> KeptRuns:
+def resumed_runs(
+    reader: ResultsReader, manifest: Manifest, plan: Plan, shard: Shard, *, retry_failed: bool
+) -> KeptRuns:
     """Return what a resume of `plan` keeps of the results that `reader` reads, after every check.
 
     Raises:
         ResumeError: A check failed; its reason says which.
         TableDamagedError: A table is damaged before its end.
-        ManifestError: The manifest cannot be read.
     """
     path, stamp = str(reader.path), reader.stamp()
-    manifest = read_manifest(reader)
     check_plan(manifest, plan, shard, path)
     runs, series = checked_indexes(reader, manifest, plan)
     run_ids = planned_ids(runs, plan, shard, path)
@@ -107,6 +111,7 @@ def reused_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed
         ManifestError: The manifest cannot be read.
     """
     manifest = read_manifest(reader)
+    check_mode(manifest, plan.spec, str(reader.path))
     cadence = SeriesCadence.of(parse_spec_document(manifest.spec))
     runs, series = recorded_indexes(reader, manifest, cadence)
     own = checked_own_tables(reader, manifest) if plan.tables else NO_OWN_TABLES

@@ -18,8 +18,10 @@ from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.build import BuildRecord, files_of_source, model_source
 from henad_web.output.manifest import Manifest, SessionRecord
 from henad_web.output.run_spans import RunSpan, SpanBuilder, ids_in
-from henad_web.resume.checks import check_model, read_manifest, recorded_shard
+from henad_web.resume.checks import check_mode, check_model, read_manifest, recorded_shard
 from henad_web.resume.kept_runs import KeptRuns, resumed_runs
+from henad_web.resume.searched_runs import searched_runs
+from henad_web.run.options import check_search_options
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
@@ -58,22 +60,30 @@ def resumption_of(
 
     Raises:
         ResumeError: A check failed; its reason says which.
+        UsageError: A search is asked for what it cannot have, such as a shard.
         ModelMismatchError: The results or the spec are of another model.
         OutputError: A table is damaged.
         ManifestError: The manifest cannot be read.
     """
     manifest = read_manifest(reader)
     shard, source = options.shard, options.spec_source
+    if spec is not None:
+        check_mode(manifest, spec, str(reader.path))
     check_model(manifest, entry, str(reader.path))
     if spec is None:
         spec = parse_spec_document(manifest.spec)
+        check_mode(manifest, spec, str(reader.path))
         shard, source = shard or recorded_shard(manifest), source or manifest.spec_source
     if spec.model != entry.id:
         raise ModelMismatchError(spec.model, entry.id)
     shard = shard or WHOLE
     plan = Plan.of(spec, entry.schema(), allow_name_clashes=True)
-    kept = resumed_runs(reader, plan, shard, retry_failed=options.retry_failed)
     options = dataclasses.replace(options, shard=shard, spec_source=source)
+    check_search_options(plan, options)
+    if plan.search_space is None:
+        kept = resumed_runs(reader, manifest, plan, shard, retry_failed=options.retry_failed)
+    else:
+        kept = searched_runs(reader, manifest, plan)
     return Resumption(plan=plan, kept=kept, options=options)
 
 
@@ -97,6 +107,7 @@ def continued_manifest(manifest: Manifest, kept: KeptRuns, entry: ModelEntry) ->
         timestamps=started,
         sessions=(*_sessions_before(kept, manifest.plan.replicates), session),
         merged_shards=before.merged_shards,
+        search=before.search,
     )
 
 

@@ -20,9 +20,10 @@ from henad_web.model.decimals import whole_text
 from henad_web.run.layout import Concurrency, LaneKind, parse_concurrency
 
 if TYPE_CHECKING:
+    from henad_web.explore.plan import Plan
     from henad_web.explore.spec_file import SpecSource
 
-__all__ = ["Executor", "OnFull", "SweepRunOptions", "given_options", "given_spec"]
+__all__ = ["Executor", "OnFull", "SweepRunOptions", "check_search_options", "given_options", "given_spec"]
 
 
 class OnFull(StrEnum):
@@ -151,6 +152,22 @@ def given_spec(given: SweepSpec | LoadedSpec, options: SweepRunOptions | None) -
     defaults = {field.name: field.default for field in dataclasses.fields(SweepRunOptions)}
     asked = {name: value for name, value in _asked_for(given).items() if getattr(options, name) == defaults[name]}
     return spec, dataclasses.replace(options, **asked)
+
+
+def check_search_options(plan: Plan, options: SweepRunOptions) -> None:
+    """Refuse what a search, if `plan` is that of one, cannot have.
+
+    Raises:
+        UsageError: `options` ask a search for a shard, for rows of other results, or to do failed runs again.
+    """
+    if plan.search_space is None:
+        return
+    if options.shard is not None and options.shard.count > 1:
+        raise UsageError(f"a search has no shards, came {options.shard}: each batch depends on all of the one before")
+    if options.reuse is not None:
+        raise UsageError("a search reuses no rows of other results: it does not know yet what it will run")
+    if options.retry_failed:
+        raise UsageError("a search does no run again: what it chose next depends on the failures, too")
 
 
 def _asked_for(loaded: LoadedSpec) -> dict[str, Any]:

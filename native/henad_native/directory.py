@@ -27,7 +27,18 @@ from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables, make_folder_of, own_names, result_names, sync_folders, wrong_place
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
-from henad_web.output.names import MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED, STAGED_NAMES, TABLES
+from henad_web.output.names import (
+    GROWING,
+    MANIFEST,
+    MARKER,
+    PARTIAL,
+    RESULT_NAMES,
+    RUNS,
+    SERIES,
+    STAGED,
+    STAGED_NAMES,
+    TABLES,
+)
 from henad_web.output.store import opened_to_read
 from henad_web.resume.errors import ResumeError, ResumeReason
 from henad_web.wording import henad_command, models_named
@@ -148,7 +159,7 @@ class DirectoryStore:
                 message = f"there is no folder {self.path}{f'; {hint}' if hint else ''}"
                 raise OutputError(message, path=self.path) from error
             self._lock.check()
-            self._refuse_places((RUNS, SERIES))
+            self._refuse_places(GROWING)
 
     def open_existing(self, stamp: Stamp) -> tuple[str, ...]:
         """Lock the directory with the results in it for this store, and finish or give up a replacement of tables.

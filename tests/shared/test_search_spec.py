@@ -329,7 +329,7 @@ def test_a_search_made_in_python_is_checked_by_its_plan() -> None:
         pse=hw.PseSettings(x_axis=axis, y_axis=msgspec.structs.replace(axis, max=-1)),
     )
     assert search.space == (factor,)
-    with pytest.raises(PlanError, match=r"pse\.y_axis\.max must be above min, which is 0, got -1"):
+    with pytest.raises(PlanError, match=r"pse\.y_axis\.max must be above min, which is 0.0, got -1.0"):
         hw.SweepSpec(model="study", search=search).plan(SCHEMA)
     with pytest.raises(SpecError, match="did you mean 'random'"):
         hw.SearchSpec(algorithm="randon", max_evaluations=1, batch_size=1, space=())  # type: ignore[arg-type]
