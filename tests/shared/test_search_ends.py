@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import msgspec
-import pytest
 
 import henad_web as hw
 from henad_web.output.store import MemoryStore
@@ -100,14 +99,14 @@ class FullAt(MemoryStore):
             yield size
 
 
-@pytest.mark.parametrize("algorithm", ["genetic", "pse"])
-def test_no_room_at_any_moment_loses_nothing_and_writes_nothing_twice(clock: ManualClock, algorithm: str) -> None:
-    quiet = SearchBench(clock, spec_of(algorithm)).run()
+def test_no_room_at_any_moment_loses_nothing_and_writes_nothing_twice(clock: ManualClock) -> None:
+    spec = spec_of("genetic", evaluations=7)
+    quiet = SearchBench(clock, spec).run()
     expected = hw.masked(quiet.record().files or {})
     at = 0
     while True:
         store = FullAt(at)
-        bench = SearchBench(clock, spec_of(algorithm), store)
+        bench = SearchBench(clock, spec, store)
         while not isinstance(bench.events[-1], hw.Finished):
             if bench.control.is_paused:
                 bench.control.resume()
@@ -119,4 +118,42 @@ def test_no_room_at_any_moment_loses_nothing_and_writes_nothing_twice(clock: Man
         if not store.refused:
             break
         at += 1
-    assert at > 40, "every call was tried"
+    assert at > 25, "every call was tried"
+
+
+class FullBatches(MemoryStore):
+    """Memory that has no room for the rows of a batch while it is told so."""
+
+    is_full = True
+
+    def flush(self) -> None:
+        if self.is_full and "batches.csv" in self._appended:
+            self._appended.clear()
+            raise hw.OutputFullError("no room is left")
+        super().flush()
+
+
+def test_a_batch_without_room_waits_until_somebody_says_that_there_is_some(clock: ManualClock) -> None:
+    store = FullBatches()
+    bench = SearchBench(clock, spec_of("genetic"), store)
+    bench.end(range(6))
+    assert bench.control.is_held, "the lanes hold their runs, too"
+    store.is_full = False
+    bench.pump()
+    assert bench.order() == [f"run {run_id}" for run_id in range(6)], "nobody has said that there is room"
+    assert bench.source.searcher.batch_count == 1, "and no other batch is asked for"
+    bench.control.resume()
+    bench.pump()
+    assert bench.order()[-1] == "batch 0"
+    assert lines(bench, "evaluations.csv") == 3
+    assert bench.run().order() == SearchBench(clock, spec_of("genetic")).run().order()
+
+
+def test_a_batch_without_room_and_an_abort_end_the_search_as_failed(clock: ManualClock) -> None:
+    bench = SearchBench(clock, spec_of("genetic"), FullBatches())
+    bench.end(range(6))
+    bench.control.abort()
+    bench.pump()
+    assert isinstance(bench.events[-1], hw.Failed)
+    assert (standing(bench)["evaluations"], lines(bench, "evaluations.csv")) == (0, 0)
+    assert len(bench.rows()) == 6, "its runs are there for whoever goes on"
