@@ -20,6 +20,7 @@ __all__ = [
     "RUNS",
     "SERIES",
     "STAGED",
+    "STAGED_FILES",
     "STAGED_NAMES",
     "SUMMARY",
     "TABLES",
@@ -60,6 +61,9 @@ STAGED = ".staged"
 
 STAGED_NAMES = (*GROWING, MANIFEST)
 """What may be replaced together, beside the models' own tables."""
+
+STAGED_FILES = tuple(f"{name}{STAGED}" for name in STAGED_NAMES)
+"""Those beside the ones that they are about to replace."""
 
 MARKER = "tables.staged"
 """While this file is there the staged tables are the tables; without it they are of no meaning."""

@@ -27,18 +27,7 @@ from henad_native.lock import DirectoryLock, LockHolder
 from henad_native.staging import StagedTables, make_folder_of, own_names, result_names, sync_folders, wrong_place
 from henad_web.errors import HoldsResultsError, ManifestError, OutputError, OutputFullError, TableChangedError
 from henad_web.output.manifest import Manifest
-from henad_web.output.names import (
-    GROWING,
-    MANIFEST,
-    MARKER,
-    PARTIAL,
-    RESULT_NAMES,
-    RUNS,
-    SERIES,
-    STAGED,
-    STAGED_NAMES,
-    TABLES,
-)
+from henad_web.output.names import GROWING, MANIFEST, MARKER, PARTIAL, RESULT_NAMES, RUNS, SERIES, STAGED_FILES, TABLES
 from henad_web.output.store import opened_to_read
 from henad_web.resume.errors import ResumeError, ResumeReason
 from henad_web.wording import henad_command, models_named
@@ -51,7 +40,6 @@ __all__ = ["SYNC_INTERVAL_S", "DirectoryStore"]
 SYNC_INTERVAL_S = 1.0
 """Least time between two waits for the disk while runs are written; what a loss of power may cost."""
 
-_STAGED = tuple(f"{name}{STAGED}" for name in STAGED_NAMES)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -381,7 +369,7 @@ class DirectoryStore:
             OutputError: The directory cannot be read.
         """
         with self._mapped_errors("read"):
-            names = (RUNS, SERIES, MANIFEST, MARKER, *_STAGED, *own_names(self._directory))
+            names = (RUNS, SERIES, MANIFEST, MARKER, *STAGED_FILES, *own_names(self._directory))
             paths = {name: self._directory / name for name in names}
             found = [(name, path.stat()) for name, path in paths.items() if path.exists()]
             return tuple((name, state.st_size, state.st_mtime_ns) for name, state in found)
@@ -407,7 +395,7 @@ class DirectoryStore:
 
     def remove_results(self) -> None:
         """Delete every file of results that is there, as far as the disk allows."""
-        for path in map(self._directory.joinpath, (*RESULT_NAMES, MARKER, *_STAGED, *own_names(self._directory))):
+        for path in map(self._directory.joinpath, (*RESULT_NAMES, MARKER, *STAGED_FILES, *own_names(self._directory))):
             with suppress(OSError):
                 path.unlink()
         with suppress(OSError):  # something else is in it, or it is not there

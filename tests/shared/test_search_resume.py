@@ -106,12 +106,32 @@ def test_the_series_that_is_torn_and_all_behind_it_is_run_again(stepped: Host) -
 
 @pytest.mark.parametrize("name", ["runs.csv", "series.csv"])
 def test_without_a_header_both_tables_are_written_afresh(stepped: Host, name: str) -> None:
-    files, _ = whole(stepped, "random")
+    spec = spec_of("random")  # it keeps no series, so that no row lacks its own
+    spec = msgspec.structs.replace(spec, measure=msgspec.structs.replace(spec.measure, series_every=0))
+    files = stepped.files(HILLS, spec)
     events = resume(stepped, left_by_a_kill(files, 20) | {name: b""})
     last = events[-1]
     assert isinstance(last, hw.Finished)
     assert last.record.report.outline.skipped == 0
     assert hw.masked(last.record.files or {}) == hw.masked(files)
+
+
+class Nothing(Toy):
+    """Comes to a negative zero, which runs.csv has as 0."""
+
+    def stats(self) -> dict[str, float]:
+        return {"Height": -0.0}
+
+
+def test_a_negative_zero_is_told_alike_before_and_after(stepped: Host) -> None:
+    entry = entry_of(Nothing, stats=("Height",))
+    objective = hw.ObjectiveSpec(column="Height:max", goal=hw.Goal.MAXIMIZE)
+    space = (hw.FactorSpec(param="value", levels=hw.RangeLevels(min=0, max=9)),)
+    kind = hw.SearchAlgorithm.RANDOM
+    search = hw.SearchSpec(algorithm=kind, max_evaluations=3, batch_size=2, space=space, objective=objective)
+    files = stepped.files(entry, hw.SweepSpec(model="toy", run=hw.RunSettings(steps=2), search=search))
+    again = stepped.record(hw.SweepRun.resume_files(entry, files, target=stepped.target)).files
+    assert hw.masked(again or {}) == hw.masked(files)
 
 
 def test_a_timeout_may_change_and_failed_runs_stay(stepped: Host) -> None:
