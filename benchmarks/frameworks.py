@@ -102,7 +102,7 @@ def python_of(
     """
     if entrant.requirement is None:
         return Path(sys.executable)
-    home = folder / entrant.program.removesuffix("_sir.py")
+    home = folder / entrant.program.rpartition("_")[0]
     python, made = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python"), home / "requirement.txt"
     if made.exists() and made.read_text("utf-8") == entrant.requirement:
         return python

@@ -123,6 +123,8 @@ def search_standing_text(search: SearchOutline, update: SearchUpdate | None) -> 
     if update is not None:
         if update.generation_count:
             parts.append(f"generation {update.generation_count - 1:,}")
+        if update.front_size is not None:
+            parts.append(f"{amount(update.front_size, 'candidate')} in its front")
         if update.best is not None:
             parts.append(f"best {update.best.objective:g} (candidate {update.best.candidate_id:,})")
         if search.pattern_axes is not None:

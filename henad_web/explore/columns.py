@@ -17,13 +17,19 @@ __all__ = [
     "ARCHIVE_OUTPUTS",
     "BATCH_ARCHIVE",
     "BATCH_BEST",
+    "BATCH_FRONT",
     "BATCH_LEADING",
     "BEST_LEADING",
+    "BEST_OBJECTIVE",
+    "BEST_MEMBER",
     "BEST_SCORE",
     "EVALUATION_LEADING",
+    "EVALUATION_OBJECTIVES",
     "EVALUATION_SCORE",
     "EVALUATION_PLACE",
     "FILE_COLUMNS",
+    "FRONT_GENERATION_EACH",
+    "FRONT_GENERATION_LEADING",
     "GENERATION",
     "LEADING",
     "MEASURED",
@@ -35,6 +41,7 @@ __all__ = [
     "SUMMARY_TICKS",
     "TIMINGS",
     "default_columns",
+    "each_column",
     "names_a_statistic",
     "resolve_column",
 ]
@@ -78,6 +85,9 @@ EVALUATION_LEADING = (
 EVALUATION_SCORE = ("failed", "objective", "pooled_objective", "pooled_replicates")
 """Columns of evaluations.csv behind the actions, of a search for an objective."""
 
+EVALUATION_OBJECTIVES = ("objective", "pooled_objective")
+"""What `EVALUATION_SCORE` has once, and a search for several objectives for each of them."""
+
 EVALUATION_PLACE = ("failed", "x", "y", "x_index", "y_index", "outside", "new_cell")
 """The same of a search for patterns."""
 
@@ -87,17 +97,30 @@ BATCH_LEADING = ("batch", "evaluations", "runs")
 BATCH_BEST = ("best_candidate_id", "best_objective")
 """Columns of batches.csv behind them, of a search for an objective."""
 
+BATCH_FRONT = ("front_size",)
+"""The same of a search for several objectives."""
+
 BATCH_ARCHIVE = ("filled_cells",)
 """The same of a search for patterns."""
 
 GENERATION = ("generation", "best", "median", "worst")
 """Columns of generations.csv."""
 
+FRONT_GENERATION_LEADING = ("generation", "members", "front_size")
+"""The same of a search for several objectives."""
+
+FRONT_GENERATION_EACH = ("best", "median", "worst")
+"""What follows them for each objective."""
+
 BEST_LEADING = ("rank", "candidate_id")
 """Columns of best.csv before the parameters."""
 
 BEST_SCORE = ("pooled_objective", "pooled_replicates", "pooled_failed", "evaluations", "first_batch")
 """Columns of best.csv behind the actions."""
+
+BEST_OBJECTIVE = "pooled_objective"
+BEST_MEMBER = ("crowding_distance", "pooled_replicates", "pooled_failed", "evaluations", "first_batch")
+"""The same of a search for several objectives: the first for each of them, then the others."""
 
 ARCHIVE_LEADING = ("x_index", "y_index", "x_min", "x_max", "y_min", "y_max", "hits", "candidate_id")
 """Columns of archive.csv before the parameters."""
@@ -118,6 +141,11 @@ def resolve_column(name: str, columns: Sequence[str]) -> str | None:
         if candidate in columns:
             return candidate
     return None
+
+
+def each_column(name: str, columns: Iterable[str]) -> tuple[str, ...]:
+    """Return ``name.COLUMN`` for each of the objectives' `columns`."""
+    return tuple(f"{name}.{column}" for column in columns)
 
 
 def default_columns(columns: Sequence[str], labels: Iterable[str]) -> tuple[str, ...]:

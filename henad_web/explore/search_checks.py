@@ -17,6 +17,7 @@ from henad_web.explore.levels import Domain
 from henad_web.explore.libraries import lacking_text
 from henad_web.explore.reducers import DEFAULT_KINDS, parse_kind
 from henad_web.explore.search_spec import (
+    DISTRIBUTION_INDICES,
     LEAST_SAMPLES,
     MOST_AT_ONCE,
     MOST_MEMBERS,
@@ -27,6 +28,7 @@ from henad_web.explore.search_spec import (
     CmaEsSettings,
     GeneticSettings,
     HillClimbSettings,
+    Nsga2Settings,
     PseSettings,
     SearchAlgorithm,
     SearchSpec,
@@ -54,30 +56,24 @@ class ResolvedSpace:
 
 def check_settings(search: SearchSpec, problems: ProblemList) -> None:
     """Record what is wrong with `search` whatever its model."""
-    name = f"a {search.algorithm} search"
+    name = _named(search.algorithm)
     _check_number(_TABLE, "max_evaluations", search.max_evaluations, (1, MAX_U64), problems)
     _check_number(_TABLE, "batch_size", search.batch_size, (1, MOST_AT_ONCE), problems)
     if not search.space:
         hint = 'add what may vary, such as { param = "ID", range = { min = 0.0, max = 1.0 } }'
         problems.add(_TABLE, "space", f"{name} needs at least one factor", hint=hint)
-    if search.algorithm is SearchAlgorithm.PSE:
-        if search.objective is not None:
-            hint = "remove it: the axes in [search.pse] say what it looks for"
-            problems.add(_TABLE, "objective", f"{name} takes no objective", hint=hint)
-    elif search.objective is None:
-        hint = 'add objective = { column = "LABEL:KIND", goal = "maximize" } to [search]'
-        problems.add(_TABLE, "objective", f"{name} needs an objective", hint=hint)
+    _check_purpose(search, name, problems)
     for algorithm in SETTINGS:
         if algorithm is not search.algorithm and getattr(search, algorithm.value) is not None:
             hint = f'remove it, or write algorithm = "{algorithm}"'
-            wrong = f"[search.{algorithm}] applies to a {algorithm} search"
+            wrong = f"[search.{algorithm}] applies to {_named(algorithm)}"
             problems.add(_TABLE, algorithm.value, wrong, came=f'algorithm = "{search.algorithm}"', hint=hint)
     if search.algorithm is SearchAlgorithm.PSE and search.pse is None:
         wrong = "a pse search needs a [search.pse] table with x_axis and y_axis"
         problems.add(_TABLE, "pse", wrong)
     if search.algorithm is SearchAlgorithm.CMA_ES:
         _check_sampled_space(search, problems)
-    for settings in (search.hill_climb, search.genetic, search.pse, search.cma_es):
+    for settings in (search.hill_climb, search.genetic, search.pse, search.cma_es, search.nsga2):
         if isinstance(settings, HillClimbSettings):
             _check_climb(settings, problems)
         elif isinstance(settings, GeneticSettings):
@@ -86,6 +82,58 @@ def check_settings(search: SearchSpec, problems: ProblemList) -> None:
             _check_pse(settings, problems)
         elif isinstance(settings, CmaEsSettings):
             _check_cma_es(settings, problems)
+        elif isinstance(settings, Nsga2Settings):
+            _check_nsga2(settings, problems)
+
+
+def _named(algorithm: SearchAlgorithm) -> str:
+    return f"{'an' if algorithm is SearchAlgorithm.NSGA2 else 'a'} {algorithm} search"
+
+
+_ONE = 'objective = { column = "LABEL:KIND", goal = "maximize" }'
+_SEVERAL = f"{_ONE.replace('objective', 'objectives').replace('{', '[{')}, {{ .. }}]"
+
+
+def _check_purpose(search: SearchSpec, name: str, problems: ProblemList) -> None:
+    """Check that `search`, called `name`, has what its algorithm is for: an objective, several or none."""
+    count = len(search.objectives)
+    if search.algorithm is SearchAlgorithm.PSE:
+        hint = "remove it: the axes in [search.pse] say what it looks for"
+        for key, is_given in (("objective", search.objective is not None), ("objectives", count > 0)):
+            if is_given:
+                problems.add(_TABLE, key, f"{name} takes no {key}", hint=hint)
+        return
+    takes_several = search.algorithm is SearchAlgorithm.NSGA2
+    if search.objective is not None and count:
+        hint = f"remove {'objective' if takes_several else 'objectives'}"
+        problems.add(_TABLE, "objectives", "[search] takes objective or objectives, not both", hint=hint)
+    elif takes_several:
+        if count < 2:
+            _add_too_few(search, name, problems)
+    elif count:
+        hint = 'write one as objective = { .. }, or algorithm = "nsga2"'
+        problems.add(_TABLE, "objectives", f"{name} has one objective", came=f"{count} objectives", hint=hint)
+    elif search.objective is None:
+        problems.add(_TABLE, "objective", f"{name} needs an objective", hint=f"add {_ONE} to [search]")
+    _check_distinct(search, problems)
+
+
+def _add_too_few(search: SearchSpec, name: str, problems: ProblemList) -> None:
+    key, came, hint = "objectives", None, f"add {_SEVERAL} to [search]"
+    if search.all_objectives:
+        key, came = "objectives" if search.objectives else "objective", "one"
+        hint = 'write objectives = [{ .. }, { .. }], or algorithm = "genetic" for one objective'
+    problems.add(_TABLE, key, f"{name} needs two objectives or more", came=came, hint=hint)
+
+
+def _check_distinct(search: SearchSpec, problems: ProblemList) -> None:
+    first: dict[str, int] = {}
+    for position, objective in enumerate(search.objectives):
+        earlier = first.setdefault(objective.column, position)
+        if earlier != position and objective.column:
+            hint = f"objective #{earlier + 1} has it already; remove one of them"
+            wrong = f"two objectives of column '{objective.column}'"
+            problems.add((*_TABLE, "objectives", position), "column", wrong, hint=hint)
 
 
 def _check_climb(settings: HillClimbSettings, problems: ProblemList) -> None:
@@ -101,10 +149,27 @@ def _check_genetic(settings: GeneticSettings, problems: ProblemList) -> None:
         _wrong(table, "elite_count", settings.elite_count, expected, problems)
     _check_number(table, "tournament_size", settings.tournament_size, (1, MOST_MEMBERS), problems)
     for key in ("crossover_rate", "mutation_rate", "reevaluate_fraction"):
-        share: float = getattr(settings, key)
-        if not 0 <= share <= 1:
-            _wrong(table, key, share, "from 0 to 1", problems)
+        _check_share(table, key, getattr(settings, key), problems)
     _check_scale(table, settings.mutation_scale, problems)
+
+
+def _check_nsga2(settings: Nsga2Settings, problems: ProblemList) -> None:
+    table = settings.path
+    _check_number(table, "population", settings.population, (2, MOST_MEMBERS), problems)
+    _check_share(table, "crossover_rate", settings.crossover_rate, problems)
+    if settings.mutation_rate is not None:
+        _check_share(table, "mutation_rate", settings.mutation_rate, problems)
+    for key in ("crossover_index", "mutation_index"):
+        index: int = getattr(settings, key)
+        if index not in DISTRIBUTION_INDICES:
+            nearest = min(DISTRIBUTION_INDICES, key=lambda each: abs(each - index))
+            expected = f"one of {', '.join(map(str, DISTRIBUTION_INDICES))}"
+            _wrong(table, key, index, expected, problems, hint=f"write {key} = {nearest}, the nearest of them")
+
+
+def _check_share(table: TablePath, key: str, share: float, problems: ProblemList) -> None:
+    if not 0 <= share <= 1:
+        _wrong(table, key, share, "from 0 to 1", problems)
 
 
 def _check_pse(settings: PseSettings, problems: ProblemList) -> None:
@@ -176,9 +241,11 @@ def _check_number(table: TablePath, key: str, number: int, limits: tuple[int, in
         _wrong(table, key, number, expected, problems)
 
 
-def _wrong(table: TablePath, key: str, value: float, expected: str, problems: ProblemList) -> None:
+def _wrong(
+    table: TablePath, key: str, value: float, expected: str, problems: ProblemList, *, hint: str | None = None
+) -> None:
     name = ".".join(str(step) for step in (*table[1:], key))
-    problems.add(table, key, f"{name} must be {expected}, got {whole_text(value)}")
+    problems.add(table, key, f"{name} must be {expected}, got {whole_text(value)}", hint=hint)
 
 
 def check_search(spec: SweepSpec, search: SearchSpec, labels: tuple[str, ...], problems: ProblemList) -> None:
@@ -219,8 +286,11 @@ def _watched(search: SearchSpec) -> Iterator[tuple[TablePath, str]]:
         if search.pse is not None:
             yield (*search.pse.path, "x_axis"), search.pse.x_axis.column
             yield (*search.pse.path, "y_axis"), search.pse.y_axis.column
-    elif search.objective is not None:
+        return
+    if search.objective is not None:
         yield search.objective.path, search.objective.column
+    for position, objective in enumerate(search.objectives):
+        yield (*_TABLE, "objectives", position), objective.column
 
 
 def _check_column(

@@ -23,6 +23,7 @@ from henad_web.explore.search_spec import (
     GeneticSettings,
     Goal,
     HillClimbSettings,
+    Nsga2Settings,
     ObjectiveSpec,
     PseSettings,
     SearchAlgorithm,
@@ -35,6 +36,7 @@ from henad_web.explore.spec_form import (
     FactorForm,
     GeneticForm,
     HillClimbForm,
+    Nsga2Form,
     ObjectiveForm,
     PseForm,
     RangeForm,
@@ -59,7 +61,6 @@ def read_search(top: TableReader) -> SearchSpec | None:
         if key not in table:
             table.missing(key, hint)
     evaluations, batch = (table.optional_whole(key, least=1) for key in ("max_evaluations", "batch_size"))
-    word = table.raw("algorithm")
     algorithm = table.choice("algorithm", SearchAlgorithm.RANDOM) if "algorithm" in table else SearchAlgorithm.RANDOM
     search = SearchSpec(
         algorithm=algorithm,
@@ -67,22 +68,33 @@ def read_search(top: TableReader) -> SearchSpec | None:
         batch_size=1 if batch is None else batch,
         space=tuple(read_factor(entry, place, table.problems) for place, entry in table.items("space")),
         objective=_part(table, "objective", _objective),
+        objectives=tuple(
+            _read_objective(entry, place, table.problems)
+            for place, entry in table.items("objectives", hint="write objectives = [{ .. }, { .. }]")
+        ),
         hill_climb=_part(table, "hill_climb", _hill_climb),
         genetic=_part(table, "genetic", _genetic),
         pse=_part(table, "pse", _pse),
         cma_es=_part(table, "cma_es", _cma_es),
+        nsga2=_part(table, "nsga2", _nsga2),
     )
+    _check(search, table, before)
+    return search
+
+
+def _check(search: SearchSpec, table: TableReader, before: int) -> None:
+    """Record what is wrong with `search`, but for places of which a problem since the first `before` tells already."""
     found = ProblemList()
     check_settings(search, found)
     told = {(each.place.table, each.place.key) for each in table.problems.problems[before:]}
+    told |= {(table.path, key) for key in table.misspelt}
     # Without its algorithm nobody knows what a search may hold.
-    is_known = isinstance(word, str) and search.algorithm.value == word
+    is_known = table.raw("algorithm") == search.algorithm.value
     for problem in found.problems:
         place = problem.place
         is_about_algorithm = place.table == table.path and place.key in _ALGORITHM_PARTS
         if (place.table, place.key) not in told and (is_known or not is_about_algorithm):
             table.problems.problems.append(problem)
-    return search
 
 
 _REQUIRED = {
@@ -90,7 +102,7 @@ _REQUIRED = {
     "max_evaluations": "add the number of candidates in all, such as max_evaluations = 500",
     "batch_size": "add the number of candidates chosen at once, such as batch_size = 32",
 }
-_ALGORITHM_PARTS = ("objective", *(algorithm.value for algorithm in SETTINGS))
+_ALGORITHM_PARTS = ("objective", "objectives", *(algorithm.value for algorithm in SETTINGS))
 
 _Part = TypeVar("_Part")
 
@@ -116,9 +128,15 @@ _COLUMN = 'add a column of reducers, such as column = "Infected:max"'
 
 
 def _objective(search: TableReader, key: str) -> ObjectiveSpec | None:
-    table = _section(search, key, keys_of(ObjectiveForm))
-    if table is None:
-        return None
+    entry = search.raw(key)
+    objective = _read_objective(entry, (*search.path, key), search.problems)
+    return objective if isinstance(entry, Mapping) else None
+
+
+def _read_objective(entry: object, path: TablePath, problems: ProblemList) -> ObjectiveSpec:
+    table = TableReader(entry, path, keys_of(ObjectiveForm), problems)
+    if not isinstance(entry, Mapping):
+        return ObjectiveSpec(column="", goal=Goal.MAXIMIZE)
     if "goal" not in table:
         table.missing("goal", 'add goal = "maximize" or goal = "minimize"')
     return ObjectiveSpec(
@@ -155,6 +173,20 @@ def _genetic(search: TableReader, key: str) -> GeneticSettings | None:
         elite_count=table.whole("elite_count", default.elite_count),
         tournament_size=table.whole("tournament_size", default.tournament_size, least=1),
         **{name: _number(table, name, getattr(default, name)) for name in shares},
+    )
+
+
+def _nsga2(search: TableReader, key: str) -> Nsga2Settings | None:
+    table, default = _section(search, key, keys_of(Nsga2Form)), Nsga2Settings()
+    if table is None:
+        return None
+    rate = table.number("mutation_rate")
+    return Nsga2Settings(
+        population=table.whole("population", default.population, least=2),
+        crossover_rate=_number(table, "crossover_rate", default.crossover_rate),
+        crossover_index=table.whole("crossover_index", default.crossover_index),
+        mutation_rate=None if rate is None else float(rate),
+        mutation_index=table.whole("mutation_index", default.mutation_index),
     )
 
 

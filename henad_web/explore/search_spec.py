@@ -14,6 +14,7 @@ from henad_web.explore.spec_table import FactorSpec, SpecTable
 
 __all__ = [
     "LEAST_SAMPLES",
+    "DISTRIBUTION_INDICES",
     "MOST_AT_ONCE",
     "MOST_MEMBERS",
     "MOST_SAMPLED_FACTORS",
@@ -25,6 +26,7 @@ __all__ = [
     "GeneticSettings",
     "Goal",
     "HillClimbSettings",
+    "Nsga2Settings",
     "ObjectiveSpec",
     "PseSettings",
     "SearchAlgorithm",
@@ -38,6 +40,9 @@ MOST_AT_ONCE = 2**24
 
 MOST_MEMBERS = 2**16
 """Most members of a population, and of a tournament."""
+
+DISTRIBUTION_INDICES = (0, 1, 3, 7, 15, 31, 63)
+"""Distribution indices of crossover and mutation: one less than a power of two, whose roots are the same everywhere."""
 
 LEAST_SAMPLES, MOST_SAMPLES = 4, 2**12
 """Samples of a CMA-ES generation: of fewer no second one has a weight, and of more an update takes seconds."""
@@ -53,6 +58,7 @@ class SearchAlgorithm(StrEnum):
     HILL_CLIMB = "hill_climb"
     GENETIC = "genetic"
     PSE = "pse"
+    NSGA2 = "nsga2"
     CMA_ES = "cma_es"
 
     @property
@@ -141,6 +147,32 @@ class GeneticSettings(SpecTable, frozen=True, kw_only=True):
     reevaluate_fraction: float = 0.25
 
 
+class Nsga2Settings(SpecTable, frozen=True, kw_only=True):
+    """Settings of NSGA-II, a genetic algorithm for several objectives.
+
+    Attributes:
+        population: Candidates of a generation, 2 to 65,536.
+        crossover_rate: Share of pairs of parents that are crossed, 0 to 1.
+        crossover_index: Distribution index of the crossover, one of `DISTRIBUTION_INDICES`: the larger, the more
+            children are like their parents.
+        mutation_rate: Chance of each factor of a child to change, 0 to 1; None for one factor a child on average.
+        mutation_index: Distribution index of the mutation, one of `DISTRIBUTION_INDICES`: the larger, the smaller most
+            changes are.
+    """
+
+    path = ("search", "nsga2")
+
+    population: int = 100
+    crossover_rate: float = 0.9
+    crossover_index: int = 15
+    mutation_rate: float | None = None
+    mutation_index: int = 15
+
+    def mutation_rate_over(self, factors: int) -> float:
+        """Return the chance of each of so many factors to change."""
+        return 1.0 / factors if self.mutation_rate is None else self.mutation_rate
+
+
 class AxisSpec(SpecTable, frozen=True, kw_only=True):
     """One axis of the patterns that a pse search tells apart.
 
@@ -210,13 +242,14 @@ class CmaEsSettings(SpecTable, frozen=True, kw_only=True):
     sigma: float = 0.3
 
 
-SearchSettings = HillClimbSettings | GeneticSettings | PseSettings | CmaEsSettings
+SearchSettings = HillClimbSettings | GeneticSettings | PseSettings | CmaEsSettings | Nsga2Settings
 
 SETTINGS: dict[SearchAlgorithm, type[SearchSettings]] = {
     SearchAlgorithm.HILL_CLIMB: HillClimbSettings,
     SearchAlgorithm.GENETIC: GeneticSettings,
     SearchAlgorithm.PSE: PseSettings,
     SearchAlgorithm.CMA_ES: CmaEsSettings,
+    SearchAlgorithm.NSGA2: Nsga2Settings,
 }
 """The type of the settings of each algorithm that has any; they stand under its name."""
 
@@ -224,6 +257,7 @@ _DEFAULTS: dict[SearchAlgorithm, SearchSettings] = {
     SearchAlgorithm.HILL_CLIMB: HillClimbSettings(),
     SearchAlgorithm.GENETIC: GeneticSettings(),
     SearchAlgorithm.CMA_ES: CmaEsSettings(),
+    SearchAlgorithm.NSGA2: Nsga2Settings(),
 }
 """The settings of algorithms that need none to be given."""
 
@@ -236,11 +270,13 @@ class SearchSpec(SpecTable, frozen=True, kw_only=True):
         max_evaluations: Candidates in all, those that are evaluated again included; at least 1.
         batch_size: Candidates chosen at once, 1 to 2^24; their runs are done before the next ones are chosen.
         space: What may vary, in order; a range without a step is searched whole.
-        objective: What it is for; None for a pse search.
+        objective: What it is for; None for a pse search and for one with several objectives.
+        objectives: What an nsga2 search is for, two or more of different columns; empty for the others.
         hill_climb: Settings of a hill climb, None for the defaults.
         genetic: Settings of a genetic algorithm, None for the defaults.
         pse: Settings of a pattern space exploration, which has to have them.
         cma_es: Settings of a CMA-ES, None for the defaults.
+        nsga2: Settings of NSGA-II, None for the defaults.
     """
 
     path = ("search",)
@@ -250,19 +286,23 @@ class SearchSpec(SpecTable, frozen=True, kw_only=True):
     batch_size: int
     space: tuple[FactorSpec, ...]
     objective: ObjectiveSpec | None = None
+    objectives: tuple[ObjectiveSpec, ...] = ()
     hill_climb: HillClimbSettings | None = None
     genetic: GeneticSettings | None = None
     pse: PseSettings | None = None
     cma_es: CmaEsSettings | None = None
+    nsga2: Nsga2Settings | None = None
 
     def __post_init__(self) -> None:
-        """Make values plain, one factor a tuple of it, `algorithm` a word.
+        """Make values plain, one factor or one of several objectives a tuple of it, `algorithm` a word.
 
         Raises:
             SpecError: A table is not of its type, or there is no such algorithm.
         """
         if isinstance(self.space, FactorSpec):
             structs.force_setattr(self, "space", (self.space,))
+        if isinstance(self.objectives, ObjectiveSpec):
+            structs.force_setattr(self, "objectives", (self.objectives,))
         SpecTable.__post_init__(self)
         self.make_word("algorithm", SearchAlgorithm)
 
@@ -273,8 +313,13 @@ class SearchSpec(SpecTable, frozen=True, kw_only=True):
         return _DEFAULTS.get(self.algorithm) if given is None else given
 
     @property
+    def all_objectives(self) -> tuple[ObjectiveSpec, ...]:
+        """What it is for, whether it is one objective or several; none for a pse search."""
+        return self.objectives if self.objective is None else (self.objective, *self.objectives)
+
+    @property
     def watched_columns(self) -> tuple[str, ...]:
-        """The reducer columns that its algorithm is told of: the objective's, or those of both axes."""
+        """The reducer columns that its algorithm is told of: the objectives', or those of both axes."""
         if self.algorithm is SearchAlgorithm.PSE:
             return () if self.pse is None else tuple(axis.column for axis in self.pse.axes)
-        return () if self.objective is None else (self.objective.column,)
+        return tuple(objective.column for objective in self.all_objectives)

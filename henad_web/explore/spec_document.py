@@ -242,6 +242,8 @@ def _search(search: SearchSpec, value: Callable[[object], object]) -> Document:
     }
     if search.objective is not None:
         document["objective"] = _in_words(search.objective)
+    if search.objectives:
+        document["objectives"] = list(map(_in_words, search.objectives))
     for algorithm in SETTINGS:
         # Settings of another algorithm are wrong, and are not to vanish.
         own = search.settings if algorithm is search.algorithm else getattr(search, algorithm.value)

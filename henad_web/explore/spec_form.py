@@ -15,6 +15,7 @@ from henad_web.explore.blocks import MOST_NUM_LEVELS
 from henad_web.explore.conditions import Comparison
 from henad_web.explore.reducers import Kind
 from henad_web.explore.search_spec import (
+    DISTRIBUTION_INDICES,
     LEAST_SAMPLES,
     MOST_AT_ONCE,
     MOST_MEMBERS,
@@ -24,6 +25,7 @@ from henad_web.explore.search_spec import (
     GeneticSettings,
     Goal,
     HillClimbSettings,
+    Nsga2Settings,
     SearchAlgorithm,
 )
 from henad_web.explore.spec import (
@@ -46,6 +48,7 @@ __all__ = [
     "GeneticForm",
     "HillClimbForm",
     "MeasureForm",
+    "Nsga2Form",
     "ObjectiveForm",
     "PseForm",
     "RangeForm",
@@ -90,7 +93,8 @@ Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Scale: TypeAlias = Annotated[float, Meta(gt=0)]
 
 _RUN, _MEASURE, _SEEDS = RunSettings(), MeasureSettings(), SeedSettings()
-_CLIMB, _GENETIC, _CMA_ES = HillClimbSettings(), GeneticSettings(), CmaEsSettings()
+DistributionIndex: TypeAlias = Annotated[int, Meta(extra_json_schema={"enum": list(DISTRIBUTION_INDICES)})]
+_CLIMB, _GENETIC, _CMA_ES, _NSGA2 = HillClimbSettings(), GeneticSettings(), CmaEsSettings(), Nsga2Settings()
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -301,6 +305,24 @@ class GeneticForm(_Form, frozen=True):
     reevaluate_fraction: Share = _GENETIC.reevaluate_fraction
 
 
+class Nsga2Form(_Form, frozen=True):
+    """Settings of NSGA-II, a genetic algorithm for several objectives.
+
+    Attributes:
+        population: Candidates of a generation.
+        crossover_rate: Share of pairs of parents that are crossed.
+        crossover_index: Distribution index of the crossover; the larger, the more children are like their parents.
+        mutation_rate: Chance of each factor of a child to change; left out, one factor a child on average.
+        mutation_index: Distribution index of the mutation; the larger, the smaller most changes are.
+    """
+
+    population: Annotated[int, Meta(ge=2, le=MOST_MEMBERS)] = _NSGA2.population
+    crossover_rate: Share = _NSGA2.crossover_rate
+    crossover_index: DistributionIndex = _NSGA2.crossover_index
+    mutation_rate: Share | UnsetType = UNSET
+    mutation_index: DistributionIndex = _NSGA2.mutation_index
+
+
 class AxisForm(_Form, frozen=True):
     """One axis of the patterns that a pse search tells apart.
 
@@ -355,11 +377,13 @@ class SearchForm(_Form, frozen=True):
         max_evaluations: Candidates in all, those that are evaluated again included.
         batch_size: Candidates chosen at once.
         space: What may vary; a range without a step is searched whole.
-        objective: What the search is for; not of a pse search.
+        objective: What the search is for; not of a pse search or an nsga2 search.
+        objectives: What an nsga2 search is for, each of a column of its own.
         hill_climb: Settings of a hill climb.
         genetic: Settings of a genetic algorithm.
         pse: Settings of a pattern space exploration.
         cma_es: Settings of a covariance matrix adaptation evolution strategy.
+        nsga2: Settings of NSGA-II.
     """
 
     algorithm: SearchAlgorithm
@@ -367,10 +391,12 @@ class SearchForm(_Form, frozen=True):
     batch_size: Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)]
     space: Annotated[list[FactorForm], Meta(min_length=1)]
     objective: ObjectiveForm | UnsetType = UNSET
+    objectives: Annotated[list[ObjectiveForm], Meta(min_length=2)] | UnsetType = UNSET
     hill_climb: HillClimbForm | UnsetType = UNSET
     genetic: GeneticForm | UnsetType = UNSET
     pse: PseForm | UnsetType = UNSET
     cma_es: CmaEsForm | UnsetType = UNSET
+    nsga2: Nsga2Form | UnsetType = UNSET
 
 
 class ExecutionForm(_Form, frozen=True):

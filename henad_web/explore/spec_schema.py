@@ -106,12 +106,18 @@ def _add_rules(definitions: dict[str, Schema], top: Schema) -> None:
         },
     ]
     definitions["Axis"]["dependencies"] = {"min": ["max"], "max": ["min"]}
+    needed = {kind: ["objective"] for kind in SearchAlgorithm}
+    needed |= {SearchAlgorithm.PSE: ["pse"], SearchAlgorithm.NSGA2: ["objectives"]}
+    purposes = ("objective", "objectives")
     definitions["Search"]["allOf"] = [
-        {
-            "if": _is("algorithm", [SearchAlgorithm.PSE.value]),
-            "then": {"required": ["pse"], **_without("objective")},
-            "else": {"required": ["objective"]},
-        },
+        *({"if": _is("algorithm", [kind.value]), "then": {"required": keys}} for kind, keys in needed.items()),
+        *(
+            {
+                "if": _is("algorithm", [kind.value for kind, keys in needed.items() if purpose not in keys]),
+                "then": _without(purpose),
+            }
+            for purpose in purposes
+        ),
         *({"if": _is("algorithm", [kind.value]), "else": _without(kind.value)} for kind in SETTINGS),
     ]
 

@@ -266,6 +266,8 @@ class SearchStanding(_Record, frozen=True):
         best_objective: What that one came to, None where it is not finite.
         filled_cells: Cells that were met, None of a search for an objective.
         axis_ranges: The axes of a search for patterns, once they are known.
+        front_size: Members of the first front of the last generation that is complete, of a search for several
+            objectives; left out before there is one.
     """
 
     algorithm: str
@@ -280,6 +282,7 @@ class SearchStanding(_Record, frozen=True):
     best_objective: float | None = None
     filled_cells: Count | None = None
     axis_ranges: AxisRanges | None = None
+    front_size: Count | UnsetType = UNSET
 
 
 class Manifest(_Record, frozen=True):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from henad_web.run.outline import SweepOutline
     from henad_web.search.genetic import Generation
     from henad_web.search.log import RankedCandidate
+    from henad_web.search.nsga2 import FrontGeneration, RankedMember
     from henad_web.search.pattern import ArchiveEntry
 
 __all__ = ["Counts", "SearchReport", "SweepEnd", "SweepRecord", "SweepReport", "non_finite_line", "non_finite_runs"]
@@ -111,18 +112,26 @@ class SearchReport:
     """What a search came to.
 
     Attributes:
-        ranking: Every candidate that it was told of, the best first; empty without an objective.
-        generations: The generations that are complete, in order; empty where it breeds none.
+        ranking: Every candidate that it was told of, the best first; empty unless it has one objective.
+        front: Those that none of all it was told of dominates, the least crowded first; empty unless it has several
+            objectives.
+        generations: The generations that are complete, in order; empty unless it breeds some for one objective.
+        front_generations: The same of several objectives.
         archive: The cells that were met, by x and then y; empty unless it looks for patterns.
     """
 
     ranking: tuple[RankedCandidate, ...] = ()
+    front: tuple[RankedMember, ...] = ()
     generations: tuple[Generation, ...] = ()
+    front_generations: tuple[FrontGeneration, ...] = ()
     archive: tuple[ArchiveEntry, ...] = ()
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        counts = (self.ranking, "candidate"), (self.generations, "generation"), (self.archive, "cell")
+        counts = (
+            *((self.ranking, "candidate"), (self.front, "candidate"), (self.generations, "generation")),
+            *((self.front_generations, "generation"), (self.archive, "cell")),
+        )
         return f"<SearchReport: {', '.join(counted(len(found), name) for found, name in counts if found) or 'nothing'}>"
 
 

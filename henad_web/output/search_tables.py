@@ -1,11 +1,12 @@
 """The tables of a search: which there are, their columns, and the bytes of their rows.
 
 What a search is told of a batch is rows of evaluations.csv and batches.csv, and of generations.csv where it breeds; at
-its end best.csv has the ranking or archive.csv the cells that were met. Owns the order of their columns, whose names
-are `explore.columns`', and what the manifest says of a search. All of it follows from runs.csv and the spec, so that a
-resume makes these files afresh. Opens no file.
+its end best.csv has the ranking, or the front of several objectives, or archive.csv the cells that were met. Owns the
+order of their columns, whose names are `explore.columns`', and what the manifest says of a search. All of it follows
+from runs.csv and the spec, so that a resume makes these files afresh. Opens no file.
 
-What searches for an objective have and those for patterns have not is a `_Kind` each: another one is a class more.
+What searches for one objective, for several and for patterns have of their own is a `_Kind` each: another one is a
+class more.
 """
 
 from __future__ import annotations
@@ -16,19 +17,28 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from henad_web.explore.cell_texts import csv_line, number_text
 from henad_web.explore.columns import (
     ARCHIVE_LEADING,
     ARCHIVE_OUTPUTS,
     BATCH_ARCHIVE,
     BATCH_BEST,
+    BATCH_FRONT,
     BATCH_LEADING,
     BEST_LEADING,
+    BEST_MEMBER,
+    BEST_OBJECTIVE,
     BEST_SCORE,
     EVALUATION_LEADING,
+    EVALUATION_OBJECTIVES,
     EVALUATION_PLACE,
     EVALUATION_SCORE,
+    FRONT_GENERATION_EACH,
+    FRONT_GENERATION_LEADING,
     GENERATION,
+    each_column,
 )
 from henad_web.explore.search_spec import SearchAlgorithm, SearchSpec
 from henad_web.output.manifest import AxisRanges, SearchStanding, seed_number
@@ -37,13 +47,15 @@ from henad_web.output.record import SearchReport
 from henad_web.output.tables import RunsLayout, config_texts
 from henad_web.search.genetic import Genetic
 from henad_web.search.log import RankedCandidate
+from henad_web.search.nsga2 import Nsga2, RankedMember
 from henad_web.search.pse import PatternSearch
 from henad_web.search.random_search import ScoredSearcher
 from henad_web.search.searcher import PIECE
-from henad_web.search.update import ObjectiveReading, PatternReading
+from henad_web.search.update import ObjectiveReading, ObjectivesReading, PatternReading
 
 if TYPE_CHECKING:
     from henad_web.search.genetic import Generation
+    from henad_web.search.nsga2 import FrontGeneration
     from henad_web.search.pattern import ArchiveEntry, PatternAxis
     from henad_web.search.plan import SearchPlan
     from henad_web.search.searcher import SteadySearcher
@@ -77,12 +89,12 @@ def search_files(search: SearchSpec, configs: Sequence[str]) -> tuple[SearchFile
         search: The search.
         configs: The columns that tell a config, as `RunsLayout.configs` has them.
     """
-    kind = _kind_of(search)
-    evaluations = SearchFile(EVALUATIONS, (*EVALUATION_LEADING, *configs, *kind.evaluation))
-    batches = SearchFile(BATCHES, (*BATCH_LEADING, *kind.batch))
-    generations = (SearchFile(GENERATIONS, GENERATION),) if search.algorithm is SearchAlgorithm.GENETIC else ()
-    leading, trailing = kind.outcome
-    return evaluations, batches, *generations, SearchFile(kind.outcome_name, (*leading, *configs, *trailing))
+    columns = _kind_of(search).columns(search)
+    evaluations = SearchFile(EVALUATIONS, (*EVALUATION_LEADING, *configs, *columns.evaluation))
+    batches = SearchFile(BATCHES, (*BATCH_LEADING, *columns.batch))
+    generations = (SearchFile(GENERATIONS, columns.generation),) if columns.generation else ()
+    leading, trailing = columns.outcome
+    return evaluations, batches, *generations, SearchFile(columns.outcome_name, (*leading, *configs, *trailing))
 
 
 class SearchTables:
@@ -117,7 +129,7 @@ class SearchTables:
             if number % PIECE == 0:
                 yield
         batch = [update.batch, update.evaluations, update.runs]
-        rows = {EVALUATIONS: b"".join(evaluations), GENERATIONS: b"".join(map(_generation, update.generations))}
+        rows = {EVALUATIONS: b"".join(evaluations), GENERATIONS: self._kind.generation_rows(update)}
         rows[BATCHES] = csv_line([*map(str, batch), *self._kind.batch_cells(update)])
         return {name: content for name, content in rows.items() if content}
 
@@ -149,6 +161,7 @@ class SearchTables:
             best_objective=objective,
             filled_cells=self._kind.filled_cells(last),
             axis_ranges=None if axes is None else _ranges(*axes),
+            front_size=UNSET if last is None or last.front_size is None else last.front_size,
         )
 
     def _evaluation(self, batch: int, evaluated: Evaluated) -> bytes:
@@ -162,43 +175,66 @@ class SearchTables:
         return csv_line([*map(_optional, leading), *config, *self._kind.evaluation_cells(evaluated)])
 
 
-class _Kind(ABC):
-    """What the tables of some searches hold beside what those of all have.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Columns:
+    """Columns of the tables of some searches beside those of all.
 
     Attributes:
-        evaluation: Columns of evaluations.csv behind the config.
-        batch: Columns of batches.csv behind those of every search.
+        evaluation: Of evaluations.csv, behind the config.
+        batch: Of batches.csv, behind those of every search.
         outcome_name: The file that is made at the end.
         outcome: Its columns before and behind the config.
+        generation: Of generations.csv; empty where there is none.
     """
 
     evaluation: tuple[str, ...]
     batch: tuple[str, ...]
     outcome_name: str
     outcome: tuple[tuple[str, ...], tuple[str, ...]]
+    generation: tuple[str, ...] = ()
+
+
+class _Kind(ABC):
+    """What the tables of some searches hold beside what those of all have."""
+
+    @staticmethod
+    @abstractmethod
+    def columns(search: SearchSpec) -> _Columns:
+        """Return the columns that those of `search` have."""
 
     @abstractmethod
     def evaluation_cells(self, evaluated: Evaluated) -> list[str]:
-        """Return the cells of `evaluation`."""
+        """Return the cells of `_Columns.evaluation`."""
 
     @abstractmethod
     def batch_cells(self, update: SearchUpdate) -> list[str]:
-        """Return the cells of `batch`."""
+        """Return the cells of `_Columns.batch`."""
+
+    def generation_rows(self, update: SearchUpdate) -> bytes:
+        """Return the rows of the generations that `update` completed."""
+        return b""
 
     @abstractmethod
     def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
         """Yield the rows of the file that is made at the end, a few at a time, and return what they say."""
 
-    @abstractmethod
     def filled_cells(self, last: SearchUpdate | None) -> int | None:
         """Return the cells that were met by the batch told `last`; None where there are no cells."""
+        return None
 
 
 class _Objective(_Kind):
     """Searches for an objective, whose candidates have a ranking."""
 
-    evaluation, batch = EVALUATION_SCORE, BATCH_BEST
-    outcome_name, outcome = BEST, (BEST_LEADING, BEST_SCORE)
+    @staticmethod
+    def columns(search: SearchSpec) -> _Columns:
+        return _Columns(
+            evaluation=EVALUATION_SCORE,
+            batch=BATCH_BEST,
+            outcome_name=BEST,
+            outcome=(BEST_LEADING, BEST_SCORE),
+            generation=GENERATION if search.algorithm is SearchAlgorithm.GENETIC else (),
+        )
 
     def __init__(self, plan: SearchPlan, searcher: SteadySearcher) -> None:
         if not isinstance(searcher, ScoredSearcher):
@@ -234,15 +270,78 @@ class _Objective(_Kind):
         texts = config_texts(self._plan.base.schema.params, config)
         return csv_line([str(rank), str(entry.candidate_id), *texts, number_text(entry.objective), *map(str, counts)])
 
-    def filled_cells(self, last: SearchUpdate | None) -> None:
-        return None
+    def generation_rows(self, update: SearchUpdate) -> bytes:
+        return b"".join(map(_generation, update.generations))
+
+
+class _Objectives(_Kind):
+    """Searches for several objectives, whose candidates have fronts."""
+
+    def __init__(self, plan: SearchPlan, searcher: SteadySearcher) -> None:
+        if not isinstance(searcher, Nsga2):
+            raise TypeError("a search for several objectives has a front")
+        self._plan, self._searcher = plan, searcher
+
+    @staticmethod
+    def columns(search: SearchSpec) -> _Columns:
+        watched = search.watched_columns
+        failed, *_, replicates = EVALUATION_SCORE
+        scores = [column for name in EVALUATION_OBJECTIVES for column in each_column(name, watched)]
+        bounds = [column for name in FRONT_GENERATION_EACH for column in each_column(name, watched)]
+        return _Columns(
+            evaluation=(failed, *scores, replicates),
+            batch=BATCH_FRONT,
+            outcome_name=BEST,
+            outcome=(BEST_LEADING, (*each_column(BEST_OBJECTIVE, watched), *BEST_MEMBER)),
+            generation=(*FRONT_GENERATION_LEADING, *bounds),
+        )
+
+    def evaluation_cells(self, evaluated: Evaluated) -> list[str]:
+        reading = evaluated.reading
+        if not isinstance(reading, ObjectivesReading):
+            raise TypeError("a search for several objectives is told them")
+        scores = map(number_text, (*reading.objectives, *reading.pooled_objectives))
+        return [str(evaluated.failed_count), *scores, str(reading.pooled_replicates)]
+
+    def batch_cells(self, update: SearchUpdate) -> list[str]:
+        return [_optional(update.front_size)]
+
+    def generation_rows(self, update: SearchUpdate) -> bytes:
+        return b"".join(map(_front_generation, update.front_generations))
+
+    def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
+        pieces = self._searcher.finding_front()
+        while True:
+            try:
+                next(pieces)
+            except StopIteration as end:
+                front: tuple[RankedMember, ...] = end.value
+                break
+            yield b""
+        for start in range(0, len(front), PIECE):
+            members = enumerate(front[start : start + PIECE], start=start + 1)
+            yield b"".join(self._row(rank, member) for rank, member in members)
+        return SearchReport(front=front, front_generations=tuple(self._searcher.generations))
+
+    def _row(self, rank: int, member: RankedMember) -> bytes:
+        config = self._plan.config_of(member.candidate_id, self._searcher.log[member.candidate_id].genome)
+        texts = config_texts(self._plan.base.schema.params, config)
+        numbers = map(number_text, (*member.objectives, member.distance))
+        counts = member.replicate_count, member.failed_count, member.evaluations, member.first_batch
+        return csv_line([str(rank), str(member.candidate_id), *texts, *numbers, *map(str, counts)])
 
 
 class _Patterns(_Kind):
     """Searches for patterns, whose candidates land in cells."""
 
-    evaluation, batch = EVALUATION_PLACE, BATCH_ARCHIVE
-    outcome_name, outcome = ARCHIVE, (ARCHIVE_LEADING, ARCHIVE_OUTPUTS)
+    @staticmethod
+    def columns(search: SearchSpec) -> _Columns:
+        return _Columns(
+            evaluation=EVALUATION_PLACE,
+            batch=BATCH_ARCHIVE,
+            outcome_name=ARCHIVE,
+            outcome=(ARCHIVE_LEADING, ARCHIVE_OUTPUTS),
+        )
 
     def __init__(self, plan: SearchPlan, searcher: SteadySearcher) -> None:
         if not isinstance(searcher, PatternSearch):
@@ -258,7 +357,7 @@ class _Patterns(_Kind):
             cells += [number_text(place.x), number_text(place.y)]
             if place.cell is not None:
                 cells += [*map(str, place.cell), _word(place.is_outside), _word(reading.is_new_cell)]
-        return [*cells, *[""] * (len(self.evaluation) - len(cells))]
+        return [*cells, *[""] * (len(EVALUATION_PLACE) - len(cells))]
 
     def batch_cells(self, update: SearchUpdate) -> list[str]:
         return [str(update.filled_cells)]
@@ -285,13 +384,21 @@ class _Patterns(_Kind):
         return 0 if last is None else last.filled_cells
 
 
-def _kind_of(search: SearchSpec) -> type[_Objective] | type[_Patterns]:
-    return _Patterns if search.algorithm is SearchAlgorithm.PSE else _Objective
+def _kind_of(search: SearchSpec) -> type[_Objective] | type[_Objectives] | type[_Patterns]:
+    if search.algorithm is SearchAlgorithm.PSE:
+        return _Patterns
+    return _Objectives if search.algorithm is SearchAlgorithm.NSGA2 else _Objective
 
 
 def _generation(generation: Generation) -> bytes:
     fitness = generation.best, generation.median, generation.worst
     return csv_line([str(generation.number), *map(number_text, fitness)])
+
+
+def _front_generation(generation: FrontGeneration) -> bytes:
+    counts = generation.number, generation.members, generation.front_size
+    bounds = *generation.best, *generation.median, *generation.worst
+    return csv_line([*map(str, counts), *map(number_text, bounds)])
 
 
 def _ranges(x_axis: PatternAxis, y_axis: PatternAxis) -> AxisRanges:

@@ -21,6 +21,7 @@ from henad_web.explore.columns import (
     BATCH_LEADING,
     BEST_LEADING,
     EVALUATION_LEADING,
+    FRONT_GENERATION_LEADING,
     GENERATION,
     LEADING,
     SERIES_LEADING,
@@ -60,17 +61,18 @@ HEAD_BYTES = 64
 _KNOWN_BY_NAME = (RUNS, SERIES)
 """Parts that a file of this name is whatever its header, where nothing else is: its reader tells what is wrong."""
 
-_FIRST_NAMES: Mapping[str, tuple[str, ...]] = {
-    RUNS: LEADING[:2],
-    SERIES: SERIES_LEADING,
-    SUMMARY: SUMMARY_LEADING,
-    EVALUATIONS: EVALUATION_LEADING[:2],
-    BATCHES: BATCH_LEADING[:2],
-    GENERATIONS: GENERATION[:2],
-    BEST: BEST_LEADING,
-    ARCHIVE: ARCHIVE_LEADING[:2],
-}
-"""How each table's header begins."""
+_FIRST_NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (RUNS, LEADING[:2]),
+    (SERIES, SERIES_LEADING),
+    (SUMMARY, SUMMARY_LEADING),
+    (EVALUATIONS, EVALUATION_LEADING[:2]),
+    (BATCHES, BATCH_LEADING[:2]),
+    (GENERATIONS, GENERATION[:2]),
+    (GENERATIONS, FRONT_GENERATION_LEADING[:2]),
+    (BEST, BEST_LEADING),
+    (ARCHIVE, ARCHIVE_LEADING[:2]),
+)
+"""How each table's header begins, one way or another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,8 +260,8 @@ def _table_kinds(name: str, head: bytes) -> tuple[str, ...]:
     # Names of columns that begin a header are plain words, so that quotes around them can be taken off unread.
     line = line.rstrip(b"\r").replace(b'"', b"")
     whole = bool(newline) or len(head) + len(codecs.BOM_UTF8) >= HEAD_BYTES
-    begins = {part: ",".join(names).encode() for part, names in _FIRST_NAMES.items()}
-    starts = tuple(part for part, begin in begins.items() if (line + b",").startswith(begin + b","))
+    begins = [(part, ",".join(names).encode()) for part, names in _FIRST_NAMES]
+    starts = tuple(part for part, begin in begins if (line + b",").startswith(begin + b","))
     if starts:
         return starts
     if usual == MANIFEST:  # whatever is wrong in it, it is what its name says
@@ -267,7 +269,7 @@ def _table_kinds(name: str, head: bytes) -> tuple[str, ...]:
     if whole:
         # A table of series whose tick column was renamed is one with a wrong header.
         return (SERIES,) if line.startswith(f"{SERIES_LEADING[0]},".encode()) else ()
-    torn = tuple(part for part, begin in begins.items() if begin.startswith(line.rstrip(b",")))
+    torn = tuple(dict.fromkeys(part for part, begin in begins if begin.startswith(line.rstrip(b","))))
     return (usual,) if usual in torn else torn
 
 

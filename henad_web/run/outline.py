@@ -41,7 +41,8 @@ class SearchOutline:
         algorithm: How it chooses candidates.
         max_evaluations: Candidates in all, those that are evaluated again included.
         batch_size: Most candidates chosen at once; the end of a generation or of the first samples cuts a batch short.
-        objective: What it is for; None for a pse search.
+        objective: What it is for; None for a pse search and for one with several objectives.
+        objectives: What an nsga2 search is for; empty for the others.
         watched_columns: The reducer columns that it is told of.
         pattern_axes: The axes of a pse search, None for the others.
         space: What varies and what it takes, for people to read.
@@ -53,6 +54,7 @@ class SearchOutline:
     max_evaluations: int
     batch_size: int
     objective: ObjectiveSpec | None
+    objectives: tuple[ObjectiveSpec, ...]
     watched_columns: tuple[str, ...]
     pattern_axes: tuple[AxisSpec, AxisSpec] | None
     space: tuple[PlannedFactor, ...]
@@ -184,6 +186,7 @@ def _search_outline(plan: SearchPlan) -> SearchOutline:
         max_evaluations=search.max_evaluations,
         batch_size=search.batch_size,
         objective=search.objective,
+        objectives=search.objectives,
         watched_columns=search.watched_columns,
         pattern_axes=None if search.pse is None else search.pse.axes,
         space=() if space is None else factors_in_words(space.targets, space.domains),

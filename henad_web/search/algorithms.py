@@ -13,6 +13,7 @@ from henad_web.explore.search_spec import (
     CmaEsSettings,
     GeneticSettings,
     HillClimbSettings,
+    Nsga2Settings,
     ObjectiveSpec,
     PseSettings,
     SearchAlgorithm,
@@ -21,6 +22,7 @@ from henad_web.explore.search_spec import (
 from henad_web.search.cma_es import CmaEs
 from henad_web.search.genetic import Genetic
 from henad_web.search.hill_climb import HillClimb
+from henad_web.search.nsga2 import Nsga2
 from henad_web.search.pse import PatternSearch
 from henad_web.search.random_search import RandomSearch
 from henad_web.search.searcher import SteadySearcher
@@ -66,12 +68,19 @@ def _cma_es(spec: SearchSpec, space: SearchSpace, seed: int) -> SteadySearcher:
     return CmaEs(space, _objective(spec), spec.cma_es or CmaEsSettings(), spec.max_evaluations, seed)
 
 
+def _nsga2(spec: SearchSpec, space: SearchSpace, seed: int) -> SteadySearcher:
+    if len(spec.objectives) < 2:
+        raise UsageError("an nsga2 search needs two objectives or more, SearchSpec(objectives=(ObjectiveSpec(…), …))")
+    return Nsga2(space, spec.objectives, spec.nsga2 or Nsga2Settings(), spec.max_evaluations, seed)
+
+
 _SEARCHERS: dict[SearchAlgorithm, Callable[[SearchSpec, SearchSpace, int], SteadySearcher]] = {
     SearchAlgorithm.RANDOM: _random,
     SearchAlgorithm.HILL_CLIMB: _hill_climb,
     SearchAlgorithm.GENETIC: _genetic,
     SearchAlgorithm.PSE: _pse,
     SearchAlgorithm.CMA_ES: _cma_es,
+    SearchAlgorithm.NSGA2: _nsga2,
 }
 
 

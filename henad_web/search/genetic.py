@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from henad_web.explore.search_spec import GeneticSettings, ObjectiveSpec
-from henad_web.search.log import Proposals
+from henad_web.search.offspring import Offspring, first_generation
 from henad_web.search.random_search import ScoredSearcher
 from henad_web.search.scoring import median
 from henad_web.search.searcher import PIECE, Candidate, Origin, Proposal
@@ -57,61 +56,35 @@ class Genetic(ScoredSearcher):
         self.generations: list[Generation] = []
         self._settings = settings
         self._members: list[int] = []
-        self._queue: deque[Proposal] | None = None
-        self._children: list[int] = []
-        self._revisited: set[int] = set()
+        self._offspring: Offspring | None = None
 
     def _propose(self, count: int) -> Generator[None, None, Sequence[Proposal]]:
-        if self._queue is None:
-            self._queue = yield from self._first_generation()
-        taken = [self._queue.popleft() for _ in range(min(count, len(self._queue)))]
-        self._children += [
-            self.asked_count + position for position, each in enumerate(taken) if each.reevaluated_id is None
-        ]
-        return taken
-
-    def _first_generation(self) -> Generator[None, None, deque[Proposal]]:
-        configs, queue = Proposals(self.log), deque[Proposal]()
-        for number in range(1, self._settings.population + 1):
-            found = configs.draw(partial(self._space.draw, self._rng))
-            if isinstance(found, tuple):
-                queue.append(Proposal(genome=found, origin=Origin.RANDOM))
-            if number % PIECE == 0:
-                yield
-        return queue
+        if self._offspring is None:
+            self._offspring = yield from first_generation(self.log, self._rng, self._settings.population)
+        return self._offspring.take(count, self.asked_count)
 
     def _learn(self, told: Sequence[Candidate]) -> Generator[None, None, None]:
-        if self._queue or self.awaits_any or not (self._children or self._revisited):
+        if self._offspring is None or not self._offspring.is_taken or self.awaits_any:
             return
         elites = self.log.ranked(self._members)[: self._settings.elite_count]
-        together = dict.fromkeys([*elites, *self._children, *sorted(self._revisited)])
-        self._members = self.log.ranked(together)
-        self._children, self._revisited = [], set()
+        self._members = self.log.ranked(dict.fromkeys([*elites, *self._offspring.competitors]))
         objectives = [self.log[member].objective for member in self._members]
         self.generations.append(Generation(len(self.generations), objectives[0], median(objectives), objectives[-1]))
         yield
-        self._queue = yield from self._bred(objectives)
+        self._offspring = yield from self._bred(objectives)
 
-    def _bred(self, objectives: Sequence[float]) -> Generator[None, None, deque[Proposal]]:
+    def _bred(self, objectives: Sequence[float]) -> Generator[None, None, Offspring]:
         """Return the next generation: the best members again, then children of members with `objectives`."""
-        settings, configs = self._settings, Proposals(self.log)
+        settings = self._settings
         share = settings.reevaluate_fraction * settings.population
-        repeated = set(self._members[: max(math.ceil(share - 1e-9), 0)])
-        queue = deque(self.log.repeated(member) for member in self._members if member in repeated)
+        offspring = Offspring(self.log, self._members[: max(math.ceil(share - 1e-9), 0)])
         for number in range(1, settings.population - settings.elite_count + 1):
             genome, origin, parents = self._child(objectives)
             mutate = partial(self._space.mutate, genome, settings.mutation_rate, settings.mutation_scale, self._rng)
-            found = configs.draw(mutate)
-            if isinstance(found, tuple):
-                queue.append(Proposal(genome=found, origin=origin, parents=parents))
-            elif found is not None:
-                self._revisited.add(found)
-                if found not in repeated:
-                    repeated.add(found)
-                    queue.append(self.log.repeated(found))
+            offspring.add(mutate, origin, parents)
             if number % PIECE == 0:
                 yield
-        return queue
+        return offspring
 
     def _child(self, objectives: Sequence[float]) -> tuple[Genome, Origin, tuple[int, ...]]:
         """Return a child before it is mutated, with its origin and parents."""

@@ -19,7 +19,10 @@ from henad_web.explore.search_spec import (
     CmaEsSettings,
     GeneticSettings,
     HillClimbSettings,
+    Nsga2Settings,
+    ObjectiveSpec,
     PseSettings,
+    SearchAlgorithm,
     SearchSpec,
 )
 from henad_web.explore.seeds import run_seed, search_seed
@@ -137,12 +140,20 @@ class SearchPlan:
         if search.objective is None:
             fnv.byte(0)
         else:
-            fnv.byte(1).text(search.objective.column).text(search.objective.goal).text(search.objective.aggregate)
+            _write_objective(fnv.byte(1), search.objective)
+        if search.algorithm is SearchAlgorithm.NSGA2:
+            fnv.u64(len(search.objectives))
+            for objective in search.objectives:
+                _write_objective(fnv, objective)
         fnv.u64(len(search.space))
         for factor in search.space:
             _write_factor(fnv, factor)
         _write_settings(fnv, search)
         return fnv.hex()
+
+
+def _write_objective(fnv: Fnv1a64, objective: ObjectiveSpec) -> None:
+    fnv.text(objective.column).text(objective.goal).text(objective.aggregate)
 
 
 def _write_factor(fnv: Fnv1a64, factor: FactorSpec) -> None:
@@ -174,6 +185,9 @@ def _write_settings(fnv: Fnv1a64, search: SearchSpec) -> None:
         for share in (settings.crossover_rate, settings.mutation_rate):
             fnv.f64(float(share))
         fnv.f64(float(settings.mutation_scale)).f64(float(settings.reevaluate_fraction))
+    elif isinstance(settings, Nsga2Settings):
+        fnv.u64(settings.population).f64(float(settings.crossover_rate)).u64(settings.crossover_index)
+        fnv.f64(float(settings.mutation_rate_over(len(search.space)))).u64(settings.mutation_index)
     elif isinstance(settings, PseSettings):
         for axis in settings.axes:
             _write_axis(fnv, axis)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from henad_web.explore.search_spec import Aggregate, Goal, ObjectiveSpec
 
-__all__ = ["aggregated", "finite", "is_better", "median", "objective_of", "rank_of"]
+__all__ = ["aggregated", "finite", "is_better", "median", "objective_of", "objectives_of", "rank_of"]
 
 _LARGE = 2.0**1023
 _SMALL = 2.0**-1021
@@ -60,6 +60,15 @@ def objective_of(values: Iterable[float | None], objective: ObjectiveSpec) -> fl
     worst = -math.inf if objective.goal is Goal.MAXIMIZE else math.inf
     known = [worst if value is None or not math.isfinite(value) else value for value in values]
     return aggregated(known, objective.aggregate)
+
+
+def objectives_of(
+    replicates: Sequence[Sequence[float | None]], objectives: Sequence[ObjectiveSpec]
+) -> tuple[float, ...]:
+    """Return each objective of `replicates`, at least one, each with a value for each objective."""
+    return tuple(
+        [objective_of([values[position] for values in replicates], each) for position, each in enumerate(objectives)]
+    )
 
 
 def rank_of(objective: float, goal: Goal) -> float:

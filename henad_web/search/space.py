@@ -52,11 +52,13 @@ class SearchSpace:
 
     Attributes:
         domains: The same, listed levels without those that stood before.
+        categorical: Whether the values of each factor have no order.
     """
 
     def __init__(self, domains: Sequence[Domain]) -> None:
         self.domains = tuple(_distinct(domain) if is_listed(domain) else domain for domain in domains)
         self._genes = tuple(map(_gene_of, self.domains))
+        self.categorical = tuple(gene.is_categorical for gene in self._genes)
 
     def __len__(self) -> int:
         """Return the number of factors."""

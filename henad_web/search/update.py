@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 
 from henad_web.search.genetic import Generation, Genetic
 from henad_web.search.log import RankedCandidate
+from henad_web.search.nsga2 import FrontGeneration, Nsga2
 from henad_web.search.pattern import ArchiveEntry, PatternAxis, Placement
 from henad_web.search.pse import PatternSearch
 from henad_web.search.random_search import ScoredSearcher
-from henad_web.search.scoring import objective_of
+from henad_web.search.scoring import objective_of, objectives_of
 from henad_web.search.searcher import PIECE, Candidate, Evaluation, SteadySearcher
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Config
     from henad_web.search.plan import SearchPlan
 
-__all__ = ["Evaluated", "ObjectiveReading", "PatternReading", "SearchUpdate", "Telling"]
+__all__ = ["Evaluated", "ObjectiveReading", "ObjectivesReading", "PatternReading", "SearchUpdate", "Telling"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,21 @@ class ObjectiveReading:
 
     objective: float
     pooled_objective: float
+    pooled_replicates: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectivesReading:
+    """What an evaluation came to for several objectives, in their order. The numbers may be infinite, and no number.
+
+    Attributes:
+        objectives: Each over its own replicates.
+        pooled_objectives: Each over all replicates of its subject, itself or the candidate that it repeats.
+        pooled_replicates: Those replicates.
+    """
+
+    objectives: tuple[float, ...]
+    pooled_objectives: tuple[float, ...]
     pooled_replicates: int
 
 
@@ -70,7 +86,7 @@ class Evaluated:
     config: Config
     failed_count: int
     replicates: int
-    reading: ObjectiveReading | PatternReading
+    reading: ObjectiveReading | ObjectivesReading | PatternReading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +98,11 @@ class SearchUpdate:
         evaluations: Candidates evaluated so far, this batch included.
         runs: Runs written so far for them.
         evaluated: The candidates of the batch, in order.
-        best: Who leads the ranking, None for a pse search.
+        best: Who leads the ranking, None for a pse search and for one with several objectives.
         generations: Generations that the batch completed.
-        generation_count: Those that are complete.
+        front_generations: Those of an nsga2 search that the batch completed.
+        generation_count: Generations that are complete, of either search.
+        front_size: Members of the first front of its last complete generation; None before there is one.
         landed_entries: Cells that the batch landed in, as they stand, in their order; all of them where the batch gave
             the axes their ranges.
         filled_cells: Cells that were met so far.
@@ -98,6 +116,8 @@ class SearchUpdate:
     best: RankedCandidate | None = None
     generations: tuple[Generation, ...] = ()
     generation_count: int = 0
+    front_generations: tuple[FrontGeneration, ...] = ()
+    front_size: int | None = None
     landed_entries: tuple[ArchiveEntry, ...] = ()
     filled_cells: int = 0
     axes: tuple[PatternAxis, PatternAxis] | None = None
@@ -123,7 +143,7 @@ class Telling:
     def pieces(self) -> Generator[None, None, SearchUpdate]:
         """Yield after each piece, and return the update."""
         searcher = self._searcher
-        generation_count = len(searcher.generations) if isinstance(searcher, Genetic) else 0
+        generation_count = len(searcher.generations) if isinstance(searcher, Genetic | Nsga2) else 0
         had_ranges = isinstance(searcher, PatternSearch) and searcher.archive.axes is not None
         yield from searcher.telling(self._evaluations)
         evaluated = []
@@ -139,6 +159,8 @@ class Telling:
         )
         if isinstance(searcher, PatternSearch):
             return _with_archive(update, searcher, had_ranges=had_ranges)
+        if isinstance(searcher, Nsga2):
+            return _with_front(update, searcher.generations, searcher.generations[generation_count:])
         generations = tuple(searcher.generations) if isinstance(searcher, Genetic) else ()
         best = searcher.log.best() if isinstance(searcher, ScoredSearcher) else None
         new = generations[generation_count:]
@@ -154,21 +176,37 @@ class Telling:
             reading=self._reading(candidate, evaluation),
         )
 
-    def _reading(self, candidate: Candidate, evaluation: Evaluation) -> ObjectiveReading | PatternReading:
+    def _reading(
+        self, candidate: Candidate, evaluation: Evaluation
+    ) -> ObjectiveReading | ObjectivesReading | PatternReading:
         searcher = self._searcher
         if isinstance(searcher, PatternSearch):
             placement = searcher.archive.place(evaluation.replicates)
             cell = None if placement is None else placement.cell
             is_new = cell is not None and searcher.archive[cell].candidate_id == candidate.candidate_id
             return PatternReading(placement=placement, is_new_cell=is_new)
+        if isinstance(searcher, Nsga2):
+            score = searcher.log[candidate.subject_id]
+            return ObjectivesReading(
+                objectives=objectives_of(evaluation.replicates, searcher.log.objectives),
+                pooled_objectives=score.objectives,
+                pooled_replicates=len(score.replicates),
+            )
         if not isinstance(searcher, ScoredSearcher):
             raise TypeError("a searcher has an objective or an archive")
         score = searcher.log[candidate.subject_id]
         return ObjectiveReading(
             objective=objective_of((watched[0] for watched in evaluation.replicates), searcher.log.objective),
             pooled_objective=score.objective,
-            pooled_replicates=len(score.values),
+            pooled_replicates=len(score.replicates),
         )
+
+
+def _with_front(
+    update: SearchUpdate, generations: Sequence[FrontGeneration], new: Sequence[FrontGeneration]
+) -> SearchUpdate:
+    size = generations[-1].front_size if generations else None
+    return replace(update, front_generations=tuple(new), generation_count=len(generations), front_size=size)
 
 
 def _with_archive(update: SearchUpdate, searcher: PatternSearch, *, had_ranges: bool) -> SearchUpdate:

@@ -12,6 +12,7 @@ import pytest
 
 import henad_web as hw
 from benchmarks.frameworks import ENTRANTS, Entrant, Lap, RaceError, difference, python_of, race, times_as_many
+from benchmarks.fronts import hypervolume, our_front
 from benchmarks.native import handle_steps
 from benchmarks.rivals.race import INFECTION, INITIAL, RECOVERY, STEPS
 from tests.shared.hosts import ManualClock
@@ -64,6 +65,14 @@ def test_a_sweep_of_the_page_steps_for_the_time_it_is_asked_for() -> None:
     assert (spec.run.steps, spec.run.replicates) == (1000, 2)
     spec = hw.parse_spec(spec_text(sir, rate=65536 * 1000.0, seconds=2.0, stats_every=1)).spec
     assert (spec.run.steps, spec.run.replicates) == (100, 20)
+
+
+def test_a_hypervolume_is_the_area_that_a_front_dominates_up_to_the_reference() -> None:
+    assert hypervolume([]) == 0.0
+    assert hypervolume([(0.5, 0.5)], (1.0, 1.0)) == 0.25
+    front = [(0.75, 0.25), (0.25, 0.75), (0.5, 0.9), (0.0, 1.0), (2.0, 0.0), (0.0, 3.0)]
+    assert hypervolume(front, (1.0, 1.0)) == 0.75 * 0.25 + 0.25 * 0.5
+    assert len(our_front(1, factors=3, population=6, evaluations=18)) == 6
 
 
 OTHER = Entrant(name="Other", program="other_sir.py", requirement="other>=1", runs={1: 1})

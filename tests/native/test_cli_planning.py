@@ -120,6 +120,18 @@ def test_the_plan_says_of_a_search_that_is_not_portable_that_it_is_not(
     )
 
 
+def test_the_plan_of_an_nsga2_search_shows_its_objectives(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objective = 'objective = { column = "Infected:max", goal = "maximize" }\n'
+    several = 'objectives = [{ column = "Infected:max", goal = "minimize" }, '
+    several += '{ column = "Recovered:final", goal = "maximize", aggregate = "mean" }]\n'
+    spec.write_text(SEARCH.replace('"genetic"', '"nsga2"').replace(objective, several))
+    assert main(["plan", str(spec)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "search of SIR Epidemic (sir): nsga2, 480 evaluations x 4 replicates = 1,920 runs"
+    place = lines.index("  objectives    minimize the median of Infected:max")
+    assert lines[place + 1] == "                maximize the mean of Recovered:final"
+
+
 def test_the_plan_of_a_pse_search_shows_its_axes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     axes = 'x_axis = { column = "Infected:max", min = 0, max = 256, cells = 32 }\n'
     axes += 'y_axis = { column = "Recovered:final", cells = 20 }\n'

@@ -69,6 +69,19 @@ def test_the_ranking_shows_the_leaders_by_what_was_varied(searched: Callable[[st
     assert any(line.startswith("  generations.csv") for line in lines)
 
 
+def test_the_front_shows_each_objective(searched: Callable[[str], tuple[list[str], Path]]) -> None:
+    lines, out = searched("nsga2")
+    assert "front: maximize the median of Height:max, minimize the mean of Depth:final" in lines
+    best = list(csv.DictReader((out / "best.csv").read_text(encoding="utf-8").splitlines()))
+    (start,) = [number for number, line in enumerate(lines) if line.lstrip().startswith("rank ")]
+    titles = lines[start].split()
+    assert titles[:4] == ["rank", "candidate", "value", "share"]
+    assert titles[5:7] == ["Height:max", "Depth:final"]
+    assert "crowding" in titles
+    leaders = [line.split() for line in lines[start + 2 : start + 2 + min(len(best), MAX_CANDIDATES)]]
+    assert [row[1] for row in leaders] == [each["candidate_id"] for each in best[:MAX_CANDIDATES]]
+
+
 def test_the_cells_that_were_met_are_a_map(searched: Callable[[str], tuple[list[str], Path]]) -> None:
     lines, out = searched("pse")
     met = {
@@ -94,7 +107,7 @@ def test_a_ranking_of_nobody_is_not_shown() -> None:
     assert ranking_table("rank,candidate_id,pooled_objective\n", outline_of("random")) is None
 
 
-@pytest.mark.parametrize("algorithm", ["genetic", "pse", "random"])
+@pytest.mark.parametrize("algorithm", ["genetic", "pse", "random", "nsga2"])
 def test_a_search_is_followed_batch_by_batch(algorithm: str) -> None:
     shown, expected = Remembers(Console(file=io.StringIO())), [""]
     narrator = Narrator(shown, lambda outline: None)
@@ -110,8 +123,9 @@ def test_a_search_is_followed_batch_by_batch(algorithm: str) -> None:
                 narrator(run.progress())
     assert shown.standings == expected
     standings = expected[1:]
-    assert standings[0].startswith("5 of 60 evaluations · ")
+    assert standings[0].startswith("5 of 60 evaluations")
     assert standings[-1].startswith("60 of 60 evaluations · ")
+    assert ("in its front" in standings[-1]) == (algorithm == "nsga2")
 
 
 def test_a_search_that_was_told_nothing_has_its_budget_alone() -> None:

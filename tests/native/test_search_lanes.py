@@ -28,6 +28,11 @@ space = [
 ]
 """
 OBJECTIVE = 'objective = { column = "Infected:max", goal = "maximize" }\n'
+OBJECTIVES = """objectives = [
+  { column = "Infected:max", goal = "minimize" },
+  { column = "Recovered:final", goal = "maximize", aggregate = "mean" },
+]
+"""
 AXES = """[search.pse]
 initial_samples = 8
 x_axis = { column = "Infected:max", cells = 6 }
@@ -37,6 +42,7 @@ SPECS = {
     "genetic": f'{HEAD}algorithm = "genetic"\n{OBJECTIVE}genetic = {{ population = 6 }}\n',
     "hill_climb": f'{HEAD}algorithm = "hill_climb"\n{OBJECTIVE}hill_climb = {{ reevaluate = true }}\n',
     "pse": f'{HEAD}algorithm = "pse"\n{AXES}',
+    "nsga2": f'{HEAD}algorithm = "nsga2"\n{OBJECTIVES}nsga2 = {{ population = 6 }}\n',
 }
 
 
@@ -52,6 +58,7 @@ def files(algorithm: str, **options: Any) -> dict[str, bytes]:
         ("genetic", {"lanes": "process", "concurrency": 2}),
         ("hill_climb", {"lanes": "thread", "concurrency": 7}),
         ("pse", {"lanes": "thread", "concurrency": 3, "batches": False}),
+        ("nsga2", {"lanes": "thread", "concurrency": 2}),
     ],
 )
 def test_lanes_leave_the_bytes_of_none_in_memory_and_in_a_folder(

@@ -90,6 +90,23 @@ y_axis = { column = "Dead:mean", cells = 20 }
 """
 
 
+GOOD_OBJECTIVES = (
+    'objectives = [{ column = "Alive:max", goal = "maximize" }, { column = "Dead:mean", goal = "minimize" }]\n'
+)
+GOOD_NSGA2 = f"""\
+model = "study"
+
+[search]
+algorithm = "nsga2"
+max_evaluations = 1200
+batch_size = 64
+space = [{{ param = "rate", range = {{ min = 0.05, max = 0.9 }} }}]
+{GOOD_OBJECTIVES}
+[search.nsga2]
+population = 40
+"""
+
+
 def is_valid(text: str) -> bool:
     return bool(VALIDATOR.is_valid(tomllib.loads(text)))
 
@@ -119,7 +136,7 @@ def test_it_is_a_schema() -> None:
 
 def test_every_table_is_closed_and_every_key_described() -> None:
     tables = list(objects(spec_schema()))
-    assert len(tables) == 18
+    assert len(tables) == 19
     for table in tables:
         assert table["additionalProperties"] is False
         assert table["description"].endswith(".")
@@ -228,12 +245,32 @@ BAD_SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize(("right", "mistake"), BAD_SEARCHES)
-def test_a_mistake_in_a_search_is_refused_by_the_schema_and_by_whoever_checks_it(right: str, mistake: str) -> None:
-    assert right in GOOD_SEARCH
-    assert is_valid(GOOD_SEARCH)
-    VALIDATOR.validate(json.loads(spec_to_json(parse_spec(GOOD_SEARCH).spec)))
-    text = GOOD_SEARCH.replace(right, mistake, 1)
+BAD_OBJECTIVES = [
+    ("objectives = [", "objective = ["),
+    (', { column = "Dead:mean", goal = "minimize" }', ""),
+    (GOOD_OBJECTIVES, ""),
+    (GOOD_OBJECTIVES, 'objective = { column = "Alive:max", goal = "maximize" }\n'),
+    (GOOD_OBJECTIVES, GOOD_OBJECTIVES + 'objective = { column = "Alive:max", goal = "maximize" }\n'),
+    ('"minimize"', '"minimise"'),
+    ('"nsga2"', '"genetic"'),
+    ("population = 40", "population = 1"),
+    ("population = 40", "mutation_rate = 2"),
+    ("population = 40", "crossover_index = 20"),
+    ("[search.nsga2]", "[search.genetic]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("good", "right", "mistake"),
+    [(GOOD_SEARCH, *each) for each in BAD_SEARCHES] + [(GOOD_NSGA2, *each) for each in BAD_OBJECTIVES],
+)
+def test_a_mistake_in_a_search_is_refused_by_the_schema_and_by_whoever_checks_it(
+    good: str, right: str, mistake: str
+) -> None:
+    assert right in good
+    assert is_valid(good)
+    VALIDATOR.validate(json.loads(spec_to_json(parse_spec(good).spec)))
+    text = good.replace(right, mistake, 1)
     assert not is_valid(text)
     with pytest.raises((SpecError, PlanError)):
         parse_spec(text).spec.plan(SCHEMA)

@@ -64,6 +64,9 @@ HILLS = entry_of(
 
 GENETIC = hw.GeneticSettings(population=8, elite_count=2, tournament_size=2, mutation_rate=0.02, crossover_rate=0.4)
 """Mutations so rare that children repeat candidates, for all their 16 draws."""
+NSGA2 = hw.Nsga2Settings(
+    population=9, crossover_rate=0.5, crossover_index=1, mutation_rate=0.05, mutation_index=3
+)  # fmt: skip
 PSE = hw.PseSettings(
     x_axis=hw.AxisSpec(column="Height:max", cells=5),
     y_axis=hw.AxisSpec(column="Depth:final", cells=4, min=5, max=45),
@@ -73,7 +76,9 @@ PSE = hw.PseSettings(
 
 def hills_spec(algorithm: str, evaluations: int = 60, batch: int = 5) -> hw.SweepSpec:
     """Return a search of `Hills` by `algorithm`."""
-    settings = {"genetic": GENETIC, "pse": PSE}.get(algorithm)
+    settings = {"genetic": GENETIC, "pse": PSE, "nsga2": NSGA2}.get(algorithm)
+    height = hw.ObjectiveSpec(column="Height:max", goal=hw.Goal.MAXIMIZE)
+    depth = hw.ObjectiveSpec(column="Depth:final", goal=hw.Goal.MINIMIZE, aggregate=hw.Aggregate.MEAN)
     space = (
         hw.FactorSpec(param="value", levels=hw.RangeLevels(min=0, max=40)),
         hw.FactorSpec(param="share", levels=hw.RangeLevels(min=0.1, max=0.9)),
@@ -84,7 +89,8 @@ def hills_spec(algorithm: str, evaluations: int = 60, batch: int = 5) -> hw.Swee
         max_evaluations=evaluations,
         batch_size=batch,
         space=space,
-        objective=None if algorithm == "pse" else hw.ObjectiveSpec(column="Height:max", goal=hw.Goal.MAXIMIZE),
+        objective=None if algorithm in ("pse", "nsga2") else height,
+        objectives=(height, depth) if algorithm == "nsga2" else (),
         **({} if settings is None else {algorithm: settings}),  # type: ignore[arg-type]
     )
     reducers = (hw.ReducerSpec(column="Height", kind="max"), hw.ReducerSpec(column="Depth", kind="final"))
@@ -157,6 +163,10 @@ class PlainSearch:
 
     def __post_init__(self) -> None:
         self.rng = DesignRng(mix_seed(mix_seed(ROOT ^ 0x005EA6C45EED0001)))
+        self.search()
+
+    def search(self) -> None:
+        """Do the whole search."""
         {"random": self._random, "genetic": self._genetic, "pse": self._pse}[self.algorithm]()
 
     @property
@@ -205,7 +215,7 @@ class PlainSearch:
         while self.left:
             self.evaluate([("random", self.draw(), (), None) for _ in range(min(self.batch, self.left))])
 
-    def _new(self, draw: Callable[[], Genome], proposed: list[Values]) -> Genome | int | None:
+    def new(self, draw: Callable[[], Genome], proposed: list[Values]) -> Genome | int | None:
         """Return a genome that nobody has, the candidate that the first of 16 draws repeats, or None."""
         first = {values_of(each.genome): each.id for each in reversed(self.told) if each.again is None}
         drawn = []
@@ -219,7 +229,7 @@ class PlainSearch:
 
     def _genetic(self) -> None:
         proposed: list[Values] = []
-        found = [self._new(self.draw, proposed) for _ in range(GENETIC.population)]
+        found = [self.new(self.draw, proposed) for _ in range(GENETIC.population)]
         queue: list[Asked] = [("random", each, (), None) for each in found if isinstance(each, tuple)]
         members: list[int] = []
         while self.left:
@@ -258,7 +268,7 @@ class PlainSearch:
                 pairs = zip(base, self.told[other].genome, strict=True)
                 genes = [mine if self.rng.unit() < 0.5 else theirs for mine, theirs in pairs]
                 base, origin, parents = (genes[0], genes[1], genes[2]), "crossover", [one, other]
-            found = self._new(partial(self.mutate, base, GENETIC.mutation_rate, GENETIC.mutation_scale), proposed)
+            found = self.new(partial(self.mutate, base, GENETIC.mutation_rate, GENETIC.mutation_scale), proposed)
             if isinstance(found, tuple):
                 queue.append((origin, found, tuple(parents), None))
             elif found is not None:

@@ -12,6 +12,7 @@ from henad_web.explore.search_spec import (
     GeneticSettings,
     Goal,
     HillClimbSettings,
+    Nsga2Settings,
     ObjectiveSpec,
     PseSettings,
     SearchAlgorithm,
@@ -30,6 +31,7 @@ FIFTEEN: tuple[Domain, ...] = (WholeDomain(1, 5), ("a", "b", "c"))
 """A space of 15 configs."""
 
 MAXIMIZE = ObjectiveSpec(column="value", goal=Goal.MAXIMIZE)
+BOTH = (MAXIMIZE, ObjectiveSpec(column="other", goal=Goal.MINIMIZE))
 ANY = FactorSpec(param="any", levels=AllLevels())
 
 Run = Callable[[tuple[ParamValue, ...], int, int], Watched]
@@ -60,10 +62,16 @@ def noisy_sum(values: tuple[ParamValue, ...], subject: int, rep: int) -> Watched
     return (float(number) + "abc".index(str(letter)) + noise(subject, rep),)
 
 
-def search_spec(settings: SearchSettings | None, evaluations: int, batch: int = 16) -> SearchSpec:
-    """Return a search with `settings`, None for a random one; its objective is `MAXIMIZE` where it takes one."""
+def search_spec(
+    settings: SearchSettings | None,
+    evaluations: int,
+    batch: int = 16,
+    *,
+    objectives: tuple[ObjectiveSpec, ...] = BOTH,
+) -> SearchSpec:
+    """Return a search with `settings`, None for a random one; for `MAXIMIZE` or `objectives`, as it takes them."""
     kinds: dict[type, str] = {HillClimbSettings: "hill_climb", GeneticSettings: "genetic", PseSettings: "pse"}
-    kinds |= {CmaEsSettings: "cma_es", type(None): "random"}
+    kinds |= {CmaEsSettings: "cma_es", Nsga2Settings: "nsga2", type(None): "random"}
     name = kinds[type(settings)]
     given = {} if settings is None else {name: settings}
     return SearchSpec(
@@ -71,7 +79,8 @@ def search_spec(settings: SearchSettings | None, evaluations: int, batch: int = 
         max_evaluations=evaluations,
         batch_size=batch,
         space=(ANY,),
-        objective=None if name == "pse" else MAXIMIZE,
+        objective=None if name in ("pse", "nsga2") else MAXIMIZE,
+        objectives=objectives if name == "nsga2" else (),
         **given,  # type: ignore[arg-type]
     )
 

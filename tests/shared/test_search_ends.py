@@ -49,6 +49,18 @@ def test_an_abort_keeps_the_batches_told_and_ranks_them(clock: ManualClock) -> N
     assert found["best_candidate_id"] == report.ranking[0].candidate_id
 
 
+def test_an_abort_leaves_the_front_of_what_was_told(clock: ManualClock) -> None:
+    bench = SearchBench(clock, spec_of("nsga2"))
+    bench.end(range(6))
+    bench.control.abort()
+    bench.pump()
+    report = bench.record().search
+    assert report is not None
+    assert {member.candidate_id for member in report.front} <= {0, 1, 2}
+    assert [lines(bench, name) for name in TABLES] == [3, 1, 0, len(report.front)]
+    assert "front_size" not in standing(bench), "no generation is complete"
+
+
 def test_an_archive_without_a_range_has_no_rows(clock: ManualClock) -> None:
     bench = SearchBench(clock, spec_of("pse"))
     bench.end(range(6))

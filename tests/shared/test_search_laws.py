@@ -11,6 +11,7 @@ from henad_web.explore.search_spec import (
     CmaEsSettings,
     GeneticSettings,
     HillClimbSettings,
+    Nsga2Settings,
     SearchAlgorithm,
     SearchSettings,
     SearchSpec,
@@ -18,6 +19,7 @@ from henad_web.explore.search_spec import (
 from henad_web.randomness import DesignRng
 from henad_web.search.algorithms import searcher_of
 from henad_web.search.genetic import Genetic
+from henad_web.search.nsga2 import Nsga2
 from henad_web.search.pse import PatternSearch
 from henad_web.search.random_search import ScoredSearcher
 from henad_web.search.searcher import Evaluation, Origin, SteadySearcher, Watched
@@ -40,6 +42,7 @@ KINDS: dict[str, SearchSettings | None] = {
     "genetic": GeneticSettings(population=9, elite_count=3),
     "cma_es": CmaEsSettings(population=9),
     "pse": pse(5, axis(None, None), axis(-1.0, 0.0, 4)),
+    "nsga2": Nsga2Settings(population=9),
 }
 SEEDS = st.integers(0, 2**64 - 1)
 KIND_NAMES = st.sampled_from(sorted(KINDS))
@@ -50,7 +53,7 @@ def runs_of(kind: str, domains: object) -> Run:
     def both(values: tuple[object, ...], subject: int, rep: int) -> Watched:
         one = run(values, subject, rep)  # type: ignore[arg-type]
         failed = noise(subject, 100 + rep) > 0.4
-        return (None if failed else one[0], one[0] / 2) if kind == "pse" and one[0] is not None else one
+        return (None if failed else one[0], one[0] / 2) if kind in ("pse", "nsga2") and one[0] is not None else one
 
     run = noisy_sum if domains is FIFTEEN else noisy_peak
     return both
@@ -65,6 +68,8 @@ def state_of(searcher: SteadySearcher) -> object:
     """Return what a search has come to, for people and for what it asks next."""
     if isinstance(searcher, PatternSearch):
         return searcher.archive.axes, searcher.archive.entries(), searcher.asked_count, searcher.batch_count
+    if isinstance(searcher, Nsga2):
+        return searcher.ranking(), searcher.front(), searcher.generations, searcher.asked_count, searcher.batch_count
     assert isinstance(searcher, ScoredSearcher)
     generations = searcher.generations if isinstance(searcher, Genetic) else None
     return searcher.ranking(), generations, searcher.asked_count, searcher.batch_count
@@ -126,8 +131,8 @@ def test_a_search_that_is_told_the_same_again_goes_on_as_if_nothing_had_happened
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.sampled_from(["hill_climb", "genetic"]), SEEDS, BATCHES)
-def test_hill_climb_and_genetic_evaluate_no_config_twice_as_new(kind: str, seed: int, batch: int) -> None:
+@given(st.sampled_from(["hill_climb", "genetic", "nsga2"]), SEEDS, BATCHES)
+def test_hill_climb_genetic_and_nsga2_evaluate_no_config_twice_as_new(kind: str, seed: int, batch: int) -> None:
     driver = driver_of(kind, seed, batch, 60, small=True).drive()
     new = [driver.space.key(each.genome) for each in driver.candidates if each.reevaluated_id is None]
     assert len(new) == len(set(new)) <= 15
@@ -199,7 +204,7 @@ def test_of_two_evaluations_of_a_candidate_the_first_counts() -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_batches_take_effect_in_the_order_of_asking(kind: str) -> None:
     driver, ahead = (driver_of(kind, 5, 4, 8) for _ in range(2))
-    if kind in ("genetic", "cma_es"):  # whose first nine are drawn before anything is told
+    if kind in ("genetic", "cma_es", "nsga2"):  # whose first nine are drawn before anything is told
         driver.drive()
         first, second = ahead.ask(), ahead.ask()
         assert [first, second] == driver.batches
@@ -239,11 +244,11 @@ def test_a_negative_count_is_refused() -> None:
         driver_of("random", 1, 2).searcher.ask(-1)
 
 
-@pytest.mark.parametrize("algorithm", [SearchAlgorithm.PSE, SearchAlgorithm.GENETIC])
+@pytest.mark.parametrize("algorithm", [SearchAlgorithm.PSE, SearchAlgorithm.GENETIC, SearchAlgorithm.NSGA2])
 def test_a_searcher_is_not_made_without_what_it_needs(algorithm: SearchAlgorithm) -> None:
     good = search_spec(None, 4)
     spec = SearchSpec(algorithm=algorithm, max_evaluations=4, batch_size=2, space=good.space)
-    with pytest.raises(UsageError, match=r"needs (its axes|an objective)"):
+    with pytest.raises(UsageError, match=r"needs (its axes|an objective|two objectives or more)"):
         searcher_of(spec, driver_of("random", 1, 2).space, 1)
 
 

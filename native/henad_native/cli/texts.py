@@ -12,6 +12,7 @@ from henad_web.wording import amount, byte_text, duration_text, henad_command, s
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
     from henad_web.explore.plan import PlannedBlock
+    from henad_web.explore.search_spec import ObjectiveSpec
     from henad_web.output.record import Counts, SweepReport
     from henad_web.resume.merging import MergeReport
     from henad_web.run.outline import SearchOutline, SweepOutline
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "failure_line",
     "merged_line",
+    "objective_text",
     "outline_lines",
     "pilot_lines",
     "written_line",
@@ -69,8 +71,9 @@ def _search_lines(name: str, outline: SweepOutline, search: SearchOutline) -> It
         "batch size", f"{amount(search.batch_size, 'candidate')}, at least {search.least_batches:,} of them"
     )
     if search.objective is not None:
-        objective = search.objective
-        yield _labelled("objective", f"{objective.goal} the {objective.aggregate} of {objective.column}")
+        yield _labelled("objective", objective_text(search.objective))
+    for number, objective in enumerate(search.objectives):
+        yield _labelled("" if number else "objectives", objective_text(objective))
     for letter, axis in zip("xy", search.pattern_axes or (), strict=False):
         ends = "range from the first samples" if axis.min is None else f"{axis.min:g} to {axis.max:g}"
         yield _labelled(f"{letter} axis", f"{axis.column}, {ends}, {amount(axis.cells, 'cell')}")
@@ -79,6 +82,11 @@ def _search_lines(name: str, outline: SweepOutline, search: SearchOutline) -> It
     yield _labelled("search seed", str(search.search_seed))
     if not search.is_portable:
         yield _labelled("portable", "no: another machine may choose other candidates, for its linear algebra differs")
+
+
+def objective_text(objective: ObjectiveSpec) -> str:
+    """Return what a search is for."""
+    return f"{objective.goal} the {objective.aggregate} of {objective.column}"
 
 
 def pilot_lines(pilot: Pilot, outline: SweepOutline) -> Iterator[str]:
