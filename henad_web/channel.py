@@ -166,7 +166,8 @@ class Counters:
     """Counts of a sweep as the pumping side last published them.
 
     Attributes:
-        runs_total: Runs this sweep executes, None until it is planned.
+        runs_total: Runs this sweep executes, the most there may be where they depend on outcomes; None until it is
+            planned.
         runs_skipped: Runs kept from an earlier session.
         runs_done: Runs written.
         runs_failed: Written runs that failed.
@@ -248,6 +249,11 @@ class SweepChannel:
         """Send a written run, its series left out once the budget is spent."""
         self.counters = self.counters.with_run(outcome.status.is_failure)
         self._send(self._within_budget(outcome))
+
+    def expecting(self, runs_total: int) -> None:
+        """Publish how many runs there are to do, where a source has come to know of fewer."""
+        if runs_total != self.counters.runs_total:
+            self._publish(runs_total=runs_total)
 
     def batch_told(self, update: SearchUpdate) -> None:
         """Send what a search tells of a batch whose runs and rows are written."""

@@ -46,7 +46,8 @@ class SweepProgress:
     Attributes:
         phase: Stage it has reached.
         end: How it ended, None before and after a failure.
-        runs_total: Runs this sweep executes; the whole plan's until it is planned.
+        runs_total: Runs this sweep executes; the whole plan's until it is planned. With adaptive replicates it falls
+            whenever a config needs no more.
         runs_skipped: Runs kept from an earlier session.
         runs_done: Runs written.
         runs_waiting: Finished runs that wait for an earlier one; 0 once over.
@@ -57,6 +58,7 @@ class SweepProgress:
         fraction: Share done, 0 to 1, of planning before the runs or of the summary behind them; None while runs are
             under way and once over.
         is_planned: Whether it is planned and probed, so that runs can start.
+        total_is_most: Whether `runs_total` is the most there may be, and `remaining` with it.
     """
 
     phase: SweepPhase
@@ -71,6 +73,7 @@ class SweepProgress:
     active_runs: tuple[ActiveRun, ...]
     fraction: float | None = None
     is_planned: bool = True
+    total_is_most: bool = False
 
     @property
     def runs_stepped(self) -> float:
@@ -313,6 +316,7 @@ class SweepRun:
             active_runs=active_runs,
             fraction=counters.fraction,
             is_planned=counters.runs_total is not None,
+            total_is_most=self._plan.spec.run.adaptive is not None and counters.end is not SweepEnd.COMPLETE,
         )
 
     def view(self) -> RunView | None:

@@ -109,6 +109,7 @@ class RunningStage:
         self._active_runs.mark_committed(outcome.run.run_id)
         self._channel.run_committed(outcome)
         self._source.committed(outcome)
+        self._channel.expecting(self._source.total_runs)
         return True
 
     def _take_turn(self) -> bool:

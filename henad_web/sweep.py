@@ -24,12 +24,13 @@ from henad_web.output.writer import ResultsWriter
 from henad_web.resume.provenance import build_warnings
 from henad_web.resume.resumption import continued_manifest
 from henad_web.run.active_runs import ActiveRuns
+from henad_web.run.adaptive_source import planned_source
 from henad_web.run.control import IDLE, NOW, Answer, SweepControl
 from henad_web.run.lanes import Lanes, RunView
 from henad_web.run.options import OnFull
 from henad_web.run.outline import SweepOutline, make_outline, make_probe
 from henad_web.run.search_source import SearchSource
-from henad_web.run.source import PlanSource, RunSource
+from henad_web.run.source import RunSource
 from henad_web.running import RunningStage
 from henad_web.search.plan import SearchPlan
 
@@ -112,7 +113,8 @@ class SweepSetup:
         store.check_own_files(own_file_names(table.id for table in plan.tables))
         if plan.search_space is None:
             flags = None if kept is None else kept.tables.rows.flags(plan.run_count)
-            source: RunSource = PlanSource(plan, options.shard or WHOLE, flags)
+            told = None if kept is None else kept.told
+            source: RunSource = planned_source(plan, options.shard or WHOLE, flags, told)
             search = None
         else:
             source = (None if kept is None else kept.source) or SearchSource(SearchPlan.over(plan))

@@ -25,6 +25,7 @@ __all__ = [
     "duration_text",
     "henad_command",
     "models_named",
+    "most_text",
     "progress_text",
     "runs_text",
     "search_standing_text",
@@ -76,7 +77,9 @@ def about_text(seconds: float) -> str:
     return f"about {seconds / 60:.0f} min" if seconds < 7170.0 else f"about {seconds / 3600:.0f} h"
 
 
-def size_text(configs: int, replicates: int, runs: int, *, times: str = "x", noun: str = "config") -> str:
+def size_text(
+    configs: int, replicates: int, runs: int, *, times: str = "x", noun: str = "config", least: int | None = None
+) -> str:
     """Return the size of a plan, such as ``6 configs x 3 replicates = 18 runs``.
 
     Args:
@@ -85,13 +88,20 @@ def size_text(configs: int, replicates: int, runs: int, *, times: str = "x", nou
         runs: All of them.
         times: The sign between the two; not every terminal has the page's.
         noun: What has the replicates: a search has evaluations.
+        least: Fewest runs of each where replicates are adaptive, None where all have as many.
     """
-    return f"{amount(configs, noun)} {times} {amount(replicates, 'replicate')} = {amount(runs, 'run')}"
+    each = amount(replicates, "replicate") if least is None else f"{least:,} to {amount(replicates, 'replicate')}"
+    return f"{amount(configs, noun)} {times} {each} = {most_text(runs, is_most=least is not None)}"
 
 
-def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0) -> str:
+def most_text(runs: int, *, is_most: bool) -> str:
+    """Return ``60 runs``, or ``up to 60 runs`` where that `is_most` there may be."""
+    return f"{'up to ' if is_most else ''}{amount(runs, 'run')}"
+
+
+def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0, is_most: bool = False) -> str:
     """Return ``12 of 60 runs``, and how many more are `kept` from before and have `failed` where there are any."""
-    parts = [f"{done:,} of {amount(total, 'run')}"]
+    parts = [f"{done:,} of {most_text(total, is_most=is_most)}"]
     parts += [f"{count:,} {what}" for count, what in ((kept, "kept"), (failed, "failed")) if count]
     return " · ".join(parts)
 
@@ -99,13 +109,15 @@ def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0) -> str:
 def progress_text(progress: SweepProgress) -> str:
     """Return how far a sweep is, such as ``12 of 60 runs · 1 failed · about 16s left``, as far as it is known."""
     done, failed = progress.runs_done, progress.runs_failed
-    parts = [runs_text(done, progress.runs_total, kept=progress.runs_skipped, failed=failed)]
+    kept, is_most = progress.runs_skipped, progress.total_is_most
+    parts = [runs_text(done, progress.runs_total, kept=kept, failed=failed, is_most=is_most)]
     if progress.fraction is not None:
         parts.append(f"{'summary' if progress.is_planned else 'planning'} {int(progress.fraction * 100)} %")
     elif not progress.is_planned:
         parts.append("trying the model")
     if progress.remaining is not None:
-        parts.append(f"about {_whole_text(progress.remaining)} left")
+        about = "at most about" if is_most else "about"
+        parts.append(f"{about} {_whole_text(progress.remaining)} left")
     return " · ".join(parts)
 
 

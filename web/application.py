@@ -93,7 +93,9 @@ class Application:
         """Return what `plan` will run, in words."""
         search = plan.spec.search
         if search is None:
-            return plan_text(plan.config_count, plan.replicates, plan.run_count, plan.total_ticks)
+            return plan_text(
+                plan.config_count, plan.replicates, plan.run_count, plan.total_ticks, least=plan.least_replicates
+            )
         runs = search.max_evaluations * plan.replicates
         return search_text(search.algorithm, search.max_evaluations, plan.replicates, runs, plan.total_ticks)
 

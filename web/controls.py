@@ -86,10 +86,10 @@ class Controls:
         """Say how many runs go on at once, and why."""
         write(self._layout, as_sentence(layout_text(layout)))
 
-    def show_recorded(self, *, rows: int, planned: int, failed: int) -> None:
+    def show_recorded(self, *, rows: int, planned: int, failed: int, is_most: bool) -> None:
         """Show the counts of results that were opened: nothing runs, so no time passes."""
         self._bar.max, self._bar.value = max(1, planned), rows
-        self._say_progress(runs_text(rows, planned, failed=failed))
+        self._say_progress(runs_text(rows, planned, failed=failed, is_most=is_most))
         write(self._elapsed, "")
         write(self._layout, "")
 

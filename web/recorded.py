@@ -45,6 +45,11 @@ class Recorded:
         return lacks_something and not self.results.is_search
 
     @property
+    def is_most(self) -> bool:
+        """Whether the runs that were expected are the most there may be."""
+        return self.results.manifest.is_adaptive and not self.results.is_complete
+
+    @property
     def sentence(self) -> str:
         """What was opened, in words."""
         counts = self.results.counts
@@ -52,6 +57,7 @@ class Recorded:
             status=self.results.status.value,
             rows=counts.rows,
             planned=self.results.expected_runs,
+            is_most=self.is_most,
             failed=counts.failed,
         )
 

@@ -90,7 +90,13 @@ class Session:
         self._show_earlier(opened, len(opened.results.runs))
         self._show_runs()
         counts, planned = opened.results.counts, opened.results.expected_runs
-        show(views.controls.show_recorded, rows=counts.rows, planned=planned, failed=counts.failed)
+        show(
+            views.controls.show_recorded,
+            rows=counts.rows,
+            planned=planned,
+            failed=counts.failed,
+            is_most=opened.is_most,
+        )
         show(views.controls.show_pace, Pace.FRAMES, "")
         show(views.controls.show_state, "ended", opened.sentence, failed=counts.failed > 0)
         for notice in opened.notices:
@@ -153,7 +159,7 @@ class Session:
             raise
         turn_ms = (self._clock() - start) * 1000
         while (event := run.try_recv()) is not None:
-            self._show_event(event, run.progress().runs_total)
+            self._show_event(event, run.progress())
         if run.is_ended:
             self._end(run)
             return
@@ -167,7 +173,7 @@ class Session:
         for active in run.progress().active_runs[:1]:
             self._watch.observe(active.run.run_id, active.tick, turn_ms)
 
-    def _show_event(self, event: hw.SweepEvent, planned: int) -> None:
+    def _show_event(self, event: hw.SweepEvent, progress: hw.SweepProgress) -> None:
         views, show = self._views, self._show
         match event:
             case hw.Planned(outline):
@@ -185,18 +191,19 @@ class Session:
                 else:
                     show(views.gallery.add, outcome)
             case hw.Finished(record):
-                self._show_finished(record, planned)
+                self._show_finished(record, progress)
             case hw.Failed(message):
                 show(views.controls.show_state, "failed", f"The sweep failed: {message}")
 
-    def _show_finished(self, record: hw.SweepRecord, planned: int) -> None:
+    def _show_finished(self, record: hw.SweepRecord, progress: hw.SweepProgress) -> None:
         report, counts = record.report, record.report.counts
         aborted = report.end != "complete"
         sentence = ended_text(
             aborted=aborted,
             rows=counts.rows,
             failed=counts.failed,
-            planned=planned,
+            planned=progress.runs_total,
+            is_most=progress.total_is_most,
             elapsed=report.elapsed,
             kept_files=bool(record.files),
         )

@@ -6,7 +6,7 @@ they are tested without a browser.
 
 from __future__ import annotations
 
-from henad_web.wording import amount, duration_text, size_text
+from henad_web.wording import amount, duration_text, most_text, size_text
 
 __all__ = [
     "GAP_MARK",
@@ -34,9 +34,9 @@ def as_sentence(line: str) -> str:
     return f"{line[:1].upper()}{line[1:]}."
 
 
-def plan_text(configs: int, replicates: int, runs: int, ticks: int) -> str:
+def plan_text(configs: int, replicates: int, runs: int, ticks: int, *, least: int | None = None) -> str:
     """Return what a plan will run, such as ``6 configs x 3 replicates = 18 runs of 200 ticks``."""
-    return f"{size_text(configs, replicates, runs, times=TIMES)} of {amount(ticks, 'tick')}"
+    return f"{size_text(configs, replicates, runs, times=TIMES, least=least)} of {amount(ticks, 'tick')}"
 
 
 def search_text(algorithm: str, evaluations: int, replicates: int, runs: int, ticks: int) -> str:
@@ -63,20 +63,31 @@ def gap_text(line: str) -> str:
     return f"{GAP_MARK} {as_sentence(line)}"
 
 
-def ended_text(*, aborted: bool, rows: int, failed: int, planned: int, elapsed: float, kept_files: bool = True) -> str:
+def ended_text(
+    *,
+    aborted: bool,
+    rows: int,
+    failed: int,
+    planned: int,
+    elapsed: float,
+    kept_files: bool = True,
+    is_most: bool = False,
+) -> str:
     """Return how a sweep ended: what its files hold, of how many planned runs, after how many seconds."""
     if not kept_files:
         return f"Aborted after {duration_text(elapsed)}, before anything was written."
     kept = f"{amount(rows, 'run')} in {duration_text(elapsed)}"
     if aborted:
-        kept = f"Aborted after {duration_text(elapsed)}: the files hold {rows:,} of {amount(planned, 'run')}"
+        kept = (
+            f"Aborted after {duration_text(elapsed)}: the files hold {rows:,} of {most_text(planned, is_most=is_most)}"
+        )
         return f"{kept}, {failed:,} failed." if failed else f"{kept}."
     return f"Finished {kept}, {failed:,} failed." if failed else f"Finished {kept}."
 
 
-def opened_text(*, status: str, rows: int, planned: int, failed: int) -> str:
+def opened_text(*, status: str, rows: int, planned: int, failed: int, is_most: bool = False) -> str:
     """Return what results that were opened hold: their status, and of how many planned runs."""
-    text = f"Opened results ({status}): {rows:,} of {amount(planned, 'run')}"
+    text = f"Opened results ({status}): {rows:,} of {most_text(planned, is_most=is_most)}"
     return f"{text}, {failed:,} failed." if failed else f"{text}."
 
 

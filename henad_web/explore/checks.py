@@ -11,11 +11,12 @@ import math
 import re
 
 from henad_web.errors import ParamError, ProblemList, counted, near_miss
+from henad_web.explore.adaptive_spec import check_adaptive
 from henad_web.explore.columns import FILE_COLUMNS, SERIES_LEADING, names_a_statistic
 from henad_web.explore.conditions import Comparison, CompoundStop, column_text, condition_text, understood_stop
-from henad_web.explore.factors import Target, Targets
-from henad_web.explore.reducers import KIND_FORMS, parse_kind
-from henad_web.explore.spec import BlockSpec, StopExpression, StopSpec, SweepSpec
+from henad_web.explore.factors import TablePath, Target, Targets
+from henad_web.explore.reducers import DEFAULT_KINDS, KIND_FORMS, parse_kind
+from henad_web.explore.spec import BlockSpec, RunOrder, StopExpression, StopSpec, SweepSpec
 from henad_web.explore.where import WhereError
 from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
@@ -28,8 +29,10 @@ __all__ = [
     "check_fixed",
     "check_lengths",
     "check_names",
+    "check_reducer",
     "check_seeds",
     "check_tables",
+    "check_until",
     "check_varied_and_fixed",
 ]
 
@@ -40,8 +43,9 @@ MAX_TIMEOUT_S = float(2**64)
 def check_lengths(spec: SweepSpec, problems: ProblemList) -> None:
     """Check replicates, lengths, timeout and cadences."""
     run, measure = spec.run, spec.measure
-    if run.replicates < 1:
-        problems.add(("run",), "replicates", "no replicates", came=whole_text(run.replicates), allowed="at least 1")
+    if run.adaptive is None and run.most_replicates < 1:
+        came = whole_text(run.most_replicates)
+        problems.add(("run",), "replicates", "no replicates", came=came, allowed="at least 1")
     for key, number in (("steps", run.steps), ("warmup", run.warmup)):
         if not 0 <= number <= MAX_U64:
             problems.add(("run",), key, "not a number of ticks", came=whole_text(number), allowed="0 to 2^64 - 1")
@@ -104,11 +108,12 @@ def check_seeds(spec: SweepSpec, problems: ProblemList) -> None:
         elif first.setdefault(seed, rep) != rep:
             wrong = f"entries #{first[seed] + 1} and #{rep + 1} are the same seed, which makes two replicates one"
             problems.add(table, "list", wrong, came=whole_text(seed), hint="remove one of them")
-    replicates = spec.run.replicates
+    replicates = spec.run.most_replicates
     if len(seeds) != replicates:
         asked = f"{grouped(replicates)} replicate{'' if replicates == 1 else 's'}"
         came = f"{counted(len(seeds), 'seed')} for {asked}"
-        hint = f"write replicates = {len(seeds)} in [run]" if seeds else "remove the list, or give seeds"
+        key = "replicates" if spec.run.adaptive is None else "max"
+        hint = f"write {key} = {len(seeds)} in [run]" if seeds else "remove the list, or give seeds"
         problems.add(table, "list", "not as many seeds as replicates", came=came, hint=hint)
 
 
@@ -174,6 +179,54 @@ def _check_comparison(stop: StopSpec, labels: tuple[str, ...], known: str, probl
     if not math.isfinite(stop.threshold):
         came = repr(stop.threshold)
         problems.add(table, "condition", "threshold not finite", came=came, allowed="a finite number")
+
+
+def check_until(spec: SweepSpec, labels: tuple[str, ...], problems: ProblemList) -> None:
+    """Check adaptive replicates: their settings, their columns, and what cannot go with them."""
+    adaptive = spec.run.adaptive
+    if adaptive is None:
+        return
+    check_adaptive(adaptive, problems)
+    for position, precision in enumerate(adaptive.until):
+        check_reducer((*adaptive.path, "until", position), precision.column, spec, labels, problems)
+    if spec.run.order is not RunOrder.DEPTH:
+        wrong = "adaptive replicates have an order of their own, a round of a config after the other"
+        problems.add(("run",), "order", wrong, came=f"'{spec.run.order}'", hint="remove it")
+    if spec.search is not None:
+        wrong = "a search takes a number of replicates: it compares candidates of as many runs each"
+        hint = f"write replicates = {whole_text(adaptive.min)}"
+        problems.add(("run",), "replicates", wrong, came="a table", allowed="a whole number", hint=hint)
+
+
+def check_reducer(
+    table: TablePath, column: str, spec: SweepSpec, labels: tuple[str, ...], problems: ProblemList
+) -> None:
+    """Check that `column` is one that runs.csv will have; parts of a vector are known only once a model was built."""
+    measure = spec.measure
+    kinds = [kind.value for kind in DEFAULT_KINDS] if measure.default_reducers else []
+    known = [f"{label}:{kind}" for label in labels for kind in kinds]
+    known += [f"{reducer.column}:{reducer.kind}" for reducer in measure.reducers]
+    label, colon, kind = column.rpartition(":")
+    if column in known or (colon and label not in labels and names_a_statistic(label, labels) and kind in kinds):
+        return
+    came, allowed = f"'{column}'", ", ".join(known) or "none, the spec has no reducers"
+    hint = _column_hint(column, known, labels)
+    problems.add(table, "column", "no such column of reducers", came=came, allowed=allowed, hint=hint)
+
+
+def _column_hint(column: str, known: list[str], labels: tuple[str, ...]) -> str | None:
+    label, _, kind = column.rpartition(":")
+    if label in labels and _is_kind(kind):
+        return f'add {{ column = "{label}", kinds = ["{kind}"] }} to the reducers of [measure]'
+    reduced = [name for name in known if name.startswith(f"{column}:")]
+    return f"did you mean '{reduced[0]}'?" if reduced else near_miss(column, known)
+
+
+def _is_kind(text: str) -> bool:
+    try:
+        return parse_kind(text).text == text
+    except ValueError:
+        return False
 
 
 def check_actions(spec: SweepSpec, action_ids: tuple[str, ...], problems: ProblemList) -> None:

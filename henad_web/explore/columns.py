@@ -34,12 +34,14 @@ __all__ = [
     "LEADING",
     "MEASURED",
     "NOTE",
+    "REACHED",
     "SERIES_LEADING",
     "STATISTICS",
     "SUMMARY_COUNTS",
     "SUMMARY_LEADING",
     "SUMMARY_TICKS",
     "TIMINGS",
+    "UNTIL",
     "default_columns",
     "each_column",
     "names_a_statistic",
@@ -69,6 +71,12 @@ SUMMARY_COUNTS = ("runs", "ok", "failed")
 
 STATISTICS = ("mean", "sd", "n", "ci95_low", "ci95_high")
 """What summary.csv says of each reducer, as ``REDUCER:mean`` and so on."""
+
+UNTIL = ("until_low", "until_high")
+"""What summary.csv says of each column that adaptive replicates go by, as ``REDUCER:until_low`` and so on."""
+
+REACHED = "until_reached"
+"""Last column of summary.csv where replicates are adaptive."""
 
 SUMMARY_TICKS = "ticks:mean"
 """Column of summary.csv before the reducers."""
@@ -128,7 +136,7 @@ ARCHIVE_LEADING = ("x_index", "y_index", "x_min", "x_max", "y_min", "y_max", "hi
 ARCHIVE_OUTPUTS = ("x", "y")
 """Columns of archive.csv behind the actions."""
 
-FILE_COLUMNS = (*LEADING, *MEASURED, NOTE, *SUMMARY_COUNTS, SUMMARY_TICKS)
+FILE_COLUMNS = (*LEADING, *MEASURED, NOTE, *SUMMARY_COUNTS, SUMMARY_TICKS, REACHED)
 """Columns that the tables of runs and of configs have beside parameters, actions and reducers."""
 
 

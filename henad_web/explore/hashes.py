@@ -1,8 +1,8 @@
 """Hashes that name results and plans (reference engine, section 5.4).
 
 Owns what enters each hash and in which order, and the bytes of many configs at once. Only what affects a result enters:
-replicates and timeout do not, so that a study can be extended. The hash of a whole plan is taken over columns of
-configs in bounded pieces. FNV itself is `henad_web.model.fnv`.
+replicates and timeout do not, so that a study can be extended; of adaptive replicates all but their `max` enters the
+hash of the plan. That hash is taken over columns of configs in bounded pieces. FNV itself is `henad_web.model.fnv`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from henad_web.model.fnv import Fnv1a64, fold_each, fold_rows
 from henad_web.model.params import Param, ParamValue
 
 if TYPE_CHECKING:
+    from henad_web.explore.adaptive_spec import AdaptiveReplicates
     from henad_web.explore.blocks import ResolvedBlock
     from henad_web.explore.plan import Config, Plan
 
@@ -92,8 +93,10 @@ def seeded_key(head: int, seed: int) -> str:
 
 def plan_head(plan: Plan) -> Fnv1a64:
     """Return the hash of `plan` up to its first config; for each config its block follows, then `write_config`."""
-    seeds = plan.spec.seeds
+    seeds, adaptive = plan.spec.seeds, plan.spec.run.adaptive
     fnv = Fnv1a64().text("henad.plan.2").u64(int(plan.results_fingerprint, 16)).u64(seeds.root).text(scheme_text(seeds))
+    if adaptive is not None:
+        _write_adaptive(fnv, adaptive)
     fnv.u64(len(plan.spec.actions))
     for action in plan.spec.actions:
         fnv.text(action.label)
@@ -102,6 +105,16 @@ def plan_head(plan: Plan) -> Fnv1a64:
         fnv.text(block.design)
         fnv.byte(0) if block.design_seed is None else fnv.byte(1).u64(block.design_seed)
     return fnv.u64(plan.config_count)
+
+
+def _write_adaptive(fnv: Fnv1a64, adaptive: AdaptiveReplicates) -> None:
+    """Write what decides which replicates there are; their `max` may be raised later, as plain replicates may."""
+    fnv.text("henad.adaptive.1").u64(adaptive.min).u64(len(adaptive.until))
+    for precision in adaptive.until:
+        is_relative = precision.relative is not None
+        width = precision.relative if is_relative else precision.half_width
+        fnv.text(precision.column).byte(int(is_relative)).f64(width or 0.0)
+        fnv.f64(precision.confidence).text(precision.interval.value)
 
 
 _PIECE_BYTES = 1 << 17

@@ -107,6 +107,7 @@ class MeasurePlan:
         problems = ProblemList()
         reducers = _bind_reducers(plan, columns, problems)
         stop = _bind_stop(plan, columns, problems)
+        _check_until(plan, reducers, problems)
         if problems.problems:
             raise PlanError(problems.problems)
         measure = plan.spec.measure
@@ -185,6 +186,16 @@ def _bind_reducers(plan: Plan, columns: tuple[str, ...], problems: ProblemList) 
         name = f"{reducer.column}:{reduction.text}"
         bound.setdefault(name, BoundReducer(name, columns.index(resolved), reduction))
     return tuple(bound.values())
+
+
+def _check_until(plan: Plan, reducers: tuple[BoundReducer, ...], problems: ProblemList) -> None:
+    """Check the columns of adaptive replicates: of parts of a vector, labels alone do not tell which there are."""
+    adaptive, known = plan.spec.run.adaptive, [reducer.name for reducer in reducers]
+    for position, precision in enumerate(() if adaptive is None else adaptive.until):
+        if precision.column not in known:
+            table, hint = ("run", "replicates", "until", position), near_miss(precision.column, known)
+            wrong, came = "no such column of reducers", f"'{precision.column}'"
+            problems.add(table, "column", wrong, came=came, allowed=", ".join(known), hint=hint)
 
 
 def _bind_stop(plan: Plan, columns: tuple[str, ...], problems: ProblemList) -> BoundStop | None:

@@ -166,6 +166,7 @@ class Plan:
         checks.check_tables(spec, schema, problems)
         checks.check_seeds(spec, problems)
         checks.check_columns(spec, schema.stat_labels, problems)
+        checks.check_until(spec, schema.stat_labels, problems)
         checks.check_actions(spec, schema.action_ids, problems)
         base = checks.check_fixed(spec, schema, problems)
         targets = _targets(spec, schema)
@@ -185,13 +186,20 @@ class Plan:
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        size = f"{counted(self.config_count, 'config')} x {counted(self.replicates, 'replicate')}"
-        return f"<Plan of '{self.schema.model}': {size} = {counted(self.run_count, 'run')}>"
+        least, each = self.least_replicates, counted(self.replicates, "replicate")
+        each, most = (each, "") if least is None else (f"{least} to {each}", "up to ")
+        size = f"{counted(self.config_count, 'config')} x {each}"
+        return f"<Plan of '{self.schema.model}': {size} = {most}{counted(self.run_count, 'run')}>"
 
     @property
     def replicates(self) -> int:
-        """Runs of each config."""
-        return self.spec.run.replicates
+        """Runs of each config, the most there may be where they are adaptive."""
+        return self.spec.run.most_replicates
+
+    @property
+    def least_replicates(self) -> int | None:
+        """Fewest runs of a config where replicates are adaptive, None where all have as many."""
+        return None if self.spec.run.adaptive is None else self.spec.run.least_replicates
 
     @property
     def config_count(self) -> int:
@@ -200,7 +208,7 @@ class Plan:
 
     @property
     def run_count(self) -> int:
-        """Number of runs, at most `MAX_RUNS`."""
+        """Number of runs, at most `MAX_RUNS`; the most there may be where replicates are adaptive."""
         return self.config_count * self.replicates
 
     @property
@@ -373,7 +381,8 @@ def _filtered(
 def _check_counts(spec: SweepSpec, resolved: Sequence[ResolvedBlock]) -> None:
     problems = ProblemList()
     configs = sum(block.design.config_count for block in resolved)
-    runs = configs * spec.run.replicates
+    replicates = spec.run.most_replicates
+    runs = configs * replicates
     if configs > MAX_CONFIGS:
         wrong = f"{grouped(configs)} configs, the limit is {grouped(MAX_CONFIGS)}"
         largest = max(range(len(resolved)), key=lambda position: resolved[position].design.config_count)
@@ -381,7 +390,7 @@ def _check_counts(spec: SweepSpec, resolved: Sequence[ResolvedBlock]) -> None:
         problems.add(("block", largest), None, wrong, hint=hint)
     elif runs > MAX_RUNS:
         wrong = f"{grouped(runs)} runs, the limit is {grouped(MAX_RUNS)}"
-        came = f"{grouped(configs)} configs x {grouped(spec.run.replicates)} replicates"
+        came = f"{grouped(configs)} configs x {grouped(replicates)} replicates"
         problems.add(("run",), "replicates", wrong, came=came, hint="use fewer replicates or fewer configs")
     if problems.problems:
         raise PlanError(problems.problems)

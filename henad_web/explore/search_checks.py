@@ -9,13 +9,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from henad_web.errors import ProblemList, counted, near_miss
+from henad_web.errors import ProblemList, counted
 from henad_web.explore.blocks import resolve_factors
-from henad_web.explore.columns import names_a_statistic
+from henad_web.explore.checks import check_reducer
 from henad_web.explore.factors import TablePath, Target, Targets
 from henad_web.explore.levels import Domain
 from henad_web.explore.libraries import lacking_text
-from henad_web.explore.reducers import DEFAULT_KINDS, parse_kind
 from henad_web.explore.search_spec import (
     DISTRIBUTION_INDICES,
     LEAST_SAMPLES,
@@ -267,11 +266,11 @@ def check_search(spec: SweepSpec, search: SearchSpec, labels: tuple[str, ...], p
         wrong = "a search needs a scheme of seeds: a candidate that is evaluated again takes replicates past any list"
         problems.add(("seeds",), "list", wrong, hint="remove it, and write root and scheme")
     for table, column in _watched(search):
-        _check_column(table, column, spec, labels, problems)
+        check_reducer(table, column, spec, labels, problems)
 
 
 def _check_counts(spec: SweepSpec, search: SearchSpec, problems: ProblemList) -> None:
-    batch, evaluations, replicates = search.batch_size, search.max_evaluations, spec.run.replicates
+    batch, evaluations, replicates = search.batch_size, search.max_evaluations, spec.run.most_replicates
     came = f"{whole_text(batch)} x {grouped(replicates)} replicates"
     if 1 <= batch <= MOST_AT_ONCE < batch * replicates:
         wrong = f"{grouped(batch * replicates)} runs in a batch, the limit is {grouped(MOST_AT_ONCE)}"
@@ -291,37 +290,6 @@ def _watched(search: SearchSpec) -> Iterator[tuple[TablePath, str]]:
         yield search.objective.path, search.objective.column
     for position, objective in enumerate(search.objectives):
         yield (*_TABLE, "objectives", position), objective.column
-
-
-def _check_column(
-    table: TablePath, column: str, spec: SweepSpec, labels: tuple[str, ...], problems: ProblemList
-) -> None:
-    """Check that `column` is one that runs.csv will have; parts of a vector are known only once a model was built."""
-    measure = spec.measure
-    kinds = [kind.value for kind in DEFAULT_KINDS] if measure.default_reducers else []
-    known = [f"{label}:{kind}" for label in labels for kind in kinds]
-    known += [f"{reducer.column}:{reducer.kind}" for reducer in measure.reducers]
-    label, colon, kind = column.rpartition(":")
-    if column in known or (colon and label not in labels and names_a_statistic(label, labels) and kind in kinds):
-        return
-    came, allowed = f"'{column}'", ", ".join(known) or "none, the spec has no reducers"
-    hint = _column_hint(column, known, labels)
-    problems.add(table, "column", "no such column of reducers", came=came, allowed=allowed, hint=hint)
-
-
-def _column_hint(column: str, known: list[str], labels: tuple[str, ...]) -> str | None:
-    label, _, kind = column.rpartition(":")
-    if label in labels and _is_kind(kind):
-        return f'add {{ column = "{label}", kinds = ["{kind}"] }} to the reducers of [measure]'
-    reduced = [name for name in known if name.startswith(f"{column}:")]
-    return f"did you mean '{reduced[0]}'?" if reduced else near_miss(column, known)
-
-
-def _is_kind(text: str) -> bool:
-    try:
-        return parse_kind(text).text == text
-    except ValueError:
-        return False
 
 
 def resolve_space(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
+from numpy.typing import NDArray
 
 from henad_web.errors import ShardError
 from henad_web.model.decimals import MAX_U64, whole_text
@@ -22,7 +23,7 @@ _TEXT = re.compile(r"([0-9]{1,20})/([0-9]{1,20})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The runs whose id leaves the remainder `index` when divided by `count`.
+    """The runs whose id leaves the remainder `index` when divided by `count`; the config's id where runs stay together.
 
     Attributes:
         index: 0 to ``count - 1``.
@@ -64,13 +65,23 @@ class Shard:
         """Return ``INDEX/COUNT``."""
         return f"{whole_text(self.index)}/{whole_text(self.count)}"
 
-    def holds(self, run_id: int) -> bool:
-        """Return whether the run `run_id` is one of this shard's."""
-        return run_id % self.count == self.index
+    def holds(self, run_id: int, *, together: int = 1) -> bool:
+        """Return whether the run `run_id` is one of this shard's.
 
-    def run_count(self, runs: int) -> int:
-        """Return how many of the runs 0 to ``runs - 1`` are in this shard."""
-        return len(range(self.index, runs, self.count))
+        Args:
+            run_id: The run.
+            together: Neighbouring runs that are never in two shards: those of a config whose replicates are adaptive.
+        """
+        return run_id // together % self.count == self.index
+
+    def held(self, run_ids: NDArray[np.int64], together: int) -> NDArray[np.bool_]:
+        """Return the same of each of `run_ids`, ``(n,)``."""
+        inside: NDArray[np.bool_] = run_ids // together % self.count == self.index
+        return inside
+
+    def run_count(self, runs: int, *, together: int = 1) -> int:
+        """Return how many of the runs 0 to ``runs - 1`` are in this shard, `together` each of its parts."""
+        return len(range(self.index, runs // together, self.count)) * together
 
 
 WHOLE = Shard(0, 1)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from henad_web.errors import Place, Problem, ProblemList, SpecError, UsageError
+from henad_web.explore.adaptive_spec import AdaptiveReplicates, Precision
 from henad_web.explore.search_spec import SearchSpec
 from henad_web.explore.spec_table import (
     AllLevels,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActionSpec",
+    "AdaptiveReplicates",
     "AllLevels",
     "BlockSpec",
     "DesignKind",
@@ -37,6 +39,7 @@ __all__ = [
     "FactorSpec",
     "LevelSpec",
     "MeasureSettings",
+    "Precision",
     "RangeLevels",
     "ReducerSpec",
     "RunOrder",
@@ -152,13 +155,14 @@ class RunSettings(SpecTable, frozen=True, kw_only=True):
 
     `order` changes no result and no file of a finished sweep: it enters no hash. A `stop` that ends in a comparator and
     a number is a `StopSpec`, however it was given: a file cannot tell whether a column is called like an expression.
+    `replicates` are so many of each config, or as many as their intervals ask for.
     """
 
     path = ("run",)
 
     steps: int = 1000
     warmup: int = 0
-    replicates: int = 1
+    replicates: int | AdaptiveReplicates = 1
     stop: StopSpec | StopExpression | None = None
     timeout_s: float | None = None
     order: RunOrder = RunOrder.DEPTH
@@ -179,6 +183,31 @@ class RunSettings(SpecTable, frozen=True, kw_only=True):
             if problems.problems:
                 raise SpecError(problems.problems)
             structs.force_setattr(self, "stop", stop)
+
+    @property
+    def adaptive(self) -> AdaptiveReplicates | None:
+        """What decides how many replicates a config has; None where all have as many."""
+        return self.replicates if isinstance(self.replicates, AdaptiveReplicates) else None
+
+    @property
+    def most_replicates(self) -> int:
+        """Most runs of a config."""
+        return self.replicates.max if isinstance(self.replicates, AdaptiveReplicates) else self.replicates
+
+    @property
+    def least_replicates(self) -> int:
+        """Fewest runs of a config."""
+        return self.replicates.min if isinstance(self.replicates, AdaptiveReplicates) else self.replicates
+
+    @property
+    def is_in_plan_order(self) -> bool:
+        """Whether a sweep has its runs in the order of their ids."""
+        return self.order is RunOrder.DEPTH and self.adaptive is None
+
+    @property
+    def runs_together(self) -> int:
+        """Neighbouring runs of a plan that are in one shard: single ones, or those of a config that is decided on."""
+        return 1 if self.adaptive is None else self.most_replicates
 
 
 class ReducerSpec(SpecTable, frozen=True, kw_only=True):

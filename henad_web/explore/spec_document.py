@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 from msgspec import structs
 
 from henad_web.errors import Place, Problem, SpecError
+from henad_web.explore.adaptive_spec import AdaptiveReplicates
 from henad_web.explore.blocks import DEFAULT_NUM_LEVELS
 from henad_web.explore.conditions import condition_text
+from henad_web.explore.intervals import IntervalKind
 from henad_web.explore.reducers import parse_kind
 from henad_web.explore.search_spec import SETTINGS, SearchSpec
 from henad_web.explore.spec import (
@@ -191,11 +193,25 @@ def _run(spec: SweepSpec) -> Document:
     return _without_none(
         steps=run.steps,
         warmup=run.warmup,
-        replicates=run.replicates,
+        replicates=run.most_replicates if run.adaptive is None else _adaptive(run.adaptive),
         stop=stop,
         timeout_s=run.timeout_s,
         order=None if run.order is RunOrder.DEPTH else str(run.order),
     )
+
+
+def _adaptive(adaptive: AdaptiveReplicates) -> Document:
+    until = [
+        _without_none(
+            column=precision.column,
+            half_width=precision.half_width,
+            relative=precision.relative,
+            confidence=precision.confidence,
+            interval=None if precision.interval is IntervalKind.STUDENT else str(precision.interval),
+        )
+        for precision in adaptive.until
+    ]
+    return {"min": adaptive.min, "max": adaptive.max, "until": until}
 
 
 def _measure(spec: SweepSpec) -> Document:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from henad_web.explore.blocks import MOST_NUM_LEVELS
 from henad_web.explore.conditions import Comparison
+from henad_web.explore.intervals import CONFIDENCES, USUAL, IntervalKind
 from henad_web.explore.reducers import Kind
 from henad_web.explore.search_spec import (
     DISTRIBUTION_INDICES,
@@ -50,10 +51,12 @@ __all__ = [
     "MeasureForm",
     "Nsga2Form",
     "ObjectiveForm",
+    "PrecisionForm",
     "PseForm",
     "RangeForm",
     "ReducerForm",
     "RunForm",
+    "ReplicatesForm",
     "SCHEMA_KEY",
     "SearchForm",
     "SeedsForm",
@@ -114,13 +117,45 @@ class StopForm(_Form, frozen=True):
     min_tick: Whole = StopSpec(column="", comparison="", threshold=0.0).min_tick
 
 
+class PrecisionForm(_Form, frozen=True):
+    """How narrow the interval of the mean of one reducer is to be: one of half_width and relative.
+
+    Attributes:
+        column: A column of reducers, such as "Infected:max".
+        half_width: Most that half its width may be, in the unit of the column.
+        relative: Most that half its width may be as a share of the mean.
+        confidence: That of the interval.
+        interval: Student's, or Wilson's for a column of zeros and ones.
+    """
+
+    column: str
+    half_width: Scale | UnsetType = UNSET
+    relative: Scale | UnsetType = UNSET
+    confidence: Annotated[float, Meta(extra_json_schema={"enum": list(CONFIDENCES)})] = USUAL
+    interval: IntervalKind = IntervalKind.STUDENT
+
+
+class ReplicatesForm(_Form, frozen=True):
+    """Replicates that are added to a config in rounds until intervals are narrow enough.
+
+    Attributes:
+        min: Replicates of the first round.
+        max: Most replicates of a config.
+        until: What has to be narrow enough, all of it.
+    """
+
+    min: Annotated[int, Meta(ge=2)]
+    max: Annotated[int, Meta(ge=2)]
+    until: Annotated[list[PrecisionForm], Meta(min_length=1)]
+
+
 class RunForm(_Form, frozen=True):
     """How long a run is and how many there are.
 
     Attributes:
         steps: Measured ticks after the warm-up; 0 takes one sample at its end.
         warmup: Ticks before measuring.
-        replicates: Runs of each config.
+        replicates: Runs of each config, or between how many and until when they are added.
         stop: What ends a run early.
         timeout_s: Seconds of stepping and sampling after which a run ends as timed_out; leave it out for none.
         order: depth runs all replicates of a config before the next one, breadth runs replicate 0 of every config
@@ -129,7 +164,7 @@ class RunForm(_Form, frozen=True):
 
     steps: Whole = _RUN.steps
     warmup: Whole = _RUN.warmup
-    replicates: Count = _RUN.replicates
+    replicates: Count | ReplicatesForm = _RUN.most_replicates
     stop: StopForm | UnsetType = UNSET
     timeout_s: Annotated[float, Meta(ge=0)] | UnsetType = UNSET
     order: RunOrder = _RUN.order

@@ -88,6 +88,11 @@ def _problems(name: str, value: object, declared: object) -> Iterator[_Words]:
     if value is None and types.NoneType in kinds:
         return
     kinds = tuple(kind for kind in kinds if kind is not types.NoneType)
+    tables = tuple(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, msgspec.Struct))
+    if tables and len(tables) < len(kinds):  # a plain value or a table
+        if isinstance(value, tables):
+            return
+        kinds = tuple(kind for kind in kinds if kind not in tables)
     lists = [kind for kind in kinds if get_origin(kind) is tuple]
     if lists:
         yield from _list_problems(name, value, get_args(lists[0]))

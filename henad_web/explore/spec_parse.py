@@ -13,10 +13,12 @@ import msgspec
 from msgspec import structs
 
 from henad_web.errors import ProblemList, SpecError
+from henad_web.explore.adaptive_spec import AdaptiveReplicates, Precision, check_adaptive
 from henad_web.explore.blocks import check_shape, check_values
 from henad_web.explore.checks import check_timeout
 from henad_web.explore.conditions import read_condition
 from henad_web.explore.factors import TablePath
+from henad_web.explore.intervals import USUAL, IntervalKind
 from henad_web.explore.reducers import KIND_FORMS, Kind, parse_kind
 from henad_web.explore.search_parse import read_factor, read_search
 from henad_web.explore.spec import (
@@ -41,7 +43,9 @@ from henad_web.explore.spec_form import (
     BlockForm,
     ExecutionForm,
     MeasureForm,
+    PrecisionForm,
     ReducerForm,
+    ReplicatesForm,
     RunForm,
     SearchForm,
     SeedsForm,
@@ -52,6 +56,7 @@ from henad_web.explore.spec_form import (
 from henad_web.explore.spec_kinds import TEXT, VALUE, kind_of
 from henad_web.explore.spelling import comparator_hint, meant
 from henad_web.explore.table_reader import TableReader
+from henad_web.model.decimals import MAX_U64
 
 __all__ = ["ParsedDocument", "ReadTable", "parse_document", "parse_spec_document"]
 
@@ -165,10 +170,55 @@ def _run(top: TableReader) -> RunSettings:
     return RunSettings(
         steps=run.whole("steps", default.steps),
         warmup=run.whole("warmup", default.warmup),
-        replicates=run.whole("replicates", default.replicates, least=1),
+        replicates=_replicates(run, default.most_replicates),
         stop=_stop(run) if "stop" in run else None,
         timeout_s=None if timeout_s is None else float(timeout_s),
         order=run.choice("order", default.order),
+    )
+
+
+def _replicates(run: TableReader, default: int) -> int | AdaptiveReplicates:
+    value = run.raw("replicates")
+    if not isinstance(value, Mapping):
+        return run.whole("replicates", default, least=1)
+    table = TableReader(value, (*run.path, "replicates"), keys_of(ReplicatesForm), run.problems)
+    hints = {
+        "min": "add the replicates of the first round, such as min = 10",
+        "max": "add the most replicates of a config, such as max = 200",
+        "until": 'add what is to be narrow, such as until = [{ column = "Infected:max", half_width = 5 }]',
+    }
+    before = len(run.problems.problems)
+    for key, hint in hints.items():
+        if key not in table:
+            table.missing(key, hint)
+    adaptive = AdaptiveReplicates(
+        min=table.whole("min", 2, least=2),
+        max=table.whole("max", MAX_U64, least=2),
+        until=tuple(_precision(entry, path, run.problems) for path, entry in table.items("until", hint=_UNTIL)),
+    )
+    told = {problem.place for problem in run.problems.problems[before:]}
+    # What a whole table lacks may be a key of it that was told to be misspelt.
+    told |= {replace(place, key=None) for place in told}
+    found = ProblemList()
+    check_adaptive(adaptive, found)
+    run.problems.problems.extend(problem for problem in found.problems if problem.place not in told)
+    return adaptive
+
+
+_UNTIL = 'write until = [{ column = "Infected:max", half_width = 5 }]'
+
+
+def _precision(entry: object, path: TablePath, problems: ProblemList) -> Precision:
+    table = TableReader(entry, path, keys_of(PrecisionForm), problems)
+    if isinstance(entry, Mapping) and "column" not in table:
+        table.missing("column", 'add a column of reducers, such as column = "Infected:max"')
+    half_width, relative, confidence = (table.number(key) for key in ("half_width", "relative", "confidence"))
+    return Precision(
+        column=table.text("column") or "",
+        half_width=None if half_width is None else float(half_width),
+        relative=None if relative is None else float(relative),
+        confidence=USUAL if confidence is None else float(confidence),
+        interval=table.choice("interval", IntervalKind.STUDENT),
     )
 
 

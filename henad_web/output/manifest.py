@@ -18,6 +18,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from henad_web.errors import ManifestError, SpecError, counted
+from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import SpecSource, parse_spec, parse_spec_document
 from henad_web.model.schema import is_id
 from henad_web.output.build import BuildRecord
@@ -319,6 +320,20 @@ class Manifest(_Record, frozen=True):
     def has_ended(self) -> bool:
         """Whether its status says that the sweep came to its end."""
         return self.status.has_ended
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether its configs have as many replicates as they needed."""
+        run = self.spec.get("run")
+        return isinstance(run, Mapping) and isinstance(run.get("replicates"), Mapping)
+
+    @property
+    def expected_runs(self) -> int:
+        """Runs of its part of the plan; with adaptive replicates the most there may be, until it is complete."""
+        if self.is_adaptive and self.status is ManifestStatus.COMPLETE and self.results is not None:
+            return self.results.rows
+        together = self.plan.replicates if self.is_adaptive else 1
+        return Shard(self.shard.index, self.shard.count).run_count(self.plan.runs, together=together)
 
     def to_bytes(self) -> bytes:
         r"""Return the file: indented by two, one line feed at its end.

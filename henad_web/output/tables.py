@@ -16,16 +16,19 @@ from henad_web.explore.columns import (
     LEADING,
     MEASURED,
     NOTE,
+    REACHED,
     SERIES_LEADING,
     STATISTICS,
     SUMMARY_COUNTS,
     SUMMARY_LEADING,
     SUMMARY_TICKS,
     TIMINGS,
+    UNTIL,
 )
 from henad_web.output.names import RUNS
 
 if TYPE_CHECKING:
+    from henad_web.explore.adaptive_spec import AdaptiveReplicates
     from henad_web.explore.outcomes import RunOutcome, Series
     from henad_web.explore.plan import Config, Plan
     from henad_web.model.params import Param
@@ -48,9 +51,14 @@ def series_header(stats: Sequence[str]) -> tuple[str, ...]:
     return (*SERIES_LEADING, *stats)
 
 
-def summary_header(configs: Sequence[str], reducers: Sequence[str]) -> tuple[str, ...]:
+def summary_header(
+    configs: Sequence[str], reducers: Sequence[str], adaptive: AdaptiveReplicates | None = None
+) -> tuple[str, ...]:
     """Return the columns of a summary.csv whose configs are told by the columns `configs`."""
     statistics = [f"{reducer}:{statistic}" for reducer in reducers for statistic in STATISTICS]
+    if adaptive is not None:
+        statistics += [f"{precision.column}:{end}" for precision in adaptive.until for end in UNTIL]
+        statistics.append(REACHED)
     return (*SUMMARY_LEADING, *configs, *SUMMARY_COUNTS, SUMMARY_TICKS, *statistics)
 
 

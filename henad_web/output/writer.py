@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, BinaryIO
 from msgspec.structs import replace
 
 from henad_web.errors import TableChangedError
-from henad_web.explore.spec import RunOrder
 from henad_web.output.build import BuildRecord, model_source
 from henad_web.output.manifest import Manifest, ManifestStatus, ResultsRecord, rfc3339
 from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY
@@ -97,9 +96,7 @@ class ResultsWriter:
         self._headers = {RUNS: self._runs.header, SERIES: self._series.header, **own}
         self._ran, self._counts, self._is_open = 0, Counts(), False
         self._last_id, self._is_in_order, self._has_kept, self._ran_ids = -1, True, False, SpanBuilder()
-        self._rows = (
-            WrittenRows(tuple(self._headers)) if kept is None and plan.spec.run.order is not RunOrder.DEPTH else None
-        )
+        self._rows = WrittenRows(tuple(self._headers)) if kept is None and not plan.spec.run.is_in_plan_order else None
         if kept is not None:
             self._counts, self._last_id = kept.rows.counts, kept.rows.last_id
             self._is_in_order = kept.ends is None or kept.rows.is_in_order
@@ -254,7 +251,7 @@ class ResultsWriter:
         with self._store.reader(RUNS) as runs:
             size = runs.seek(0, os.SEEK_END)
             runs.seek(0)
-            for _ in self._store.replacing(SUMMARY, summary_table(runs)):
+            for _ in self._store.replacing(SUMMARY, summary_table(runs, self._plan.spec.run.adaptive)):
                 if runs.tell() < size:
                     yield already + (1.0 - already) * runs.tell() / size
         self._store.check_tables()

@@ -21,7 +21,6 @@ from henad_web.errors import ResultsError, UsageError, counted, near_miss
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Config, Plan
-from henad_web.explore.shards import Shard
 from henad_web.model.decimals import whole_text
 from henad_web.model.entry import ModelSet, ModelsGiven
 from henad_web.model.schema import Schedule, ScheduledAction, schedule_of
@@ -243,9 +242,8 @@ class RecordedResults:
 
     @property
     def expected_runs(self) -> int:
-        """Runs of its part of the plan."""
-        shard = self.manifest.shard
-        return Shard(shard.index, shard.count).run_count(self.manifest.plan.runs)
+        """Runs of its part of the plan; with adaptive replicates the most there may be, until it has ended."""
+        return self.manifest.expected_runs
 
     @property
     def has_series(self) -> bool:
@@ -320,7 +318,8 @@ class RecordedResults:
             ResultsError: The table is not what a sweep writes.
         """
         opener = self._files.parts.get(SUMMARY) if self.manifest.has_ended else None
-        return RecordedSummary.read(opener, self.runs_reader(), self.runs.layout)
+        adaptive = self.spec.run.adaptive if self.manifest.is_adaptive else None
+        return RecordedSummary.read(opener, self.runs_reader(), self.runs.layout, adaptive)
 
     @property
     def held_series_count(self) -> int:

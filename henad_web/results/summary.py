@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from henad_web.output.tables import RunsLayout, check_header, summary_header
 from henad_web.results.errors import MissingColumnError
 from henad_web.results.recognition import Opener
 
+if TYPE_CHECKING:
+    from henad_web.explore.adaptive_spec import AdaptiveReplicates
+
 __all__ = ["RecordedSummary"]
 
 
@@ -35,16 +38,18 @@ class RecordedSummary:
         self.columns, self._data, self._counts_at = tuple(columns), tuple(data), counts_at
 
     @classmethod
-    def read(cls, opener: Opener | None, runs: Opener, layout: RunsLayout) -> RecordedSummary:
+    def read(
+        cls, opener: Opener | None, runs: Opener, layout: RunsLayout, adaptive: AdaptiveReplicates | None
+    ) -> RecordedSummary:
         """Return the summary that `opener` opens; where there is none, that of the whole rows of `runs`.
 
         Raises:
             TableDamagedError: The table, or that of the runs, is not what a sweep writes.
         """
-        content = _made_from(runs, layout) if opener is None else _content_of(opener)
+        content = _made_from(runs, layout, adaptive) if opener is None else _content_of(opener)
         records = iter(RecordReader(io.BytesIO(content), SUMMARY))
         first = next(records, None)
-        header = summary_header(layout.configs, layout.reducers)
+        header = summary_header(layout.configs, layout.reducers, adaptive)
         check_header(SUMMARY, [] if first is None else first.fields, header)
         rows = []
         for record in records:
@@ -54,6 +59,7 @@ class RecordedSummary:
         kinds = [*["count"] * len(SUMMARY_LEADING), *layout.param_kinds.values(), *["tick"] * len(layout.actions or ())]
         counts_at = len(kinds)
         kinds += [*["count"] * len(SUMMARY_COUNTS), *["number"] * (len(header) - counts_at - len(SUMMARY_COUNTS))]
+        kinds[-1] = kinds[-1] if adaptive is None else "bool"
         cells = [cells_for(kind, name, SUMMARY) for kind, name in zip(kinds, header, strict=True)]
         return cls(header, [cell.array(column, 2) for cell, column in zip(cells, texts, strict=True)], counts_at)
 
@@ -99,8 +105,8 @@ def _content_of(opener: Opener) -> bytes:
         return stream.read()
 
 
-def _made_from(runs: Opener, layout: RunsLayout) -> bytes:
+def _made_from(runs: Opener, layout: RunsLayout, adaptive: AdaptiveReplicates | None) -> bytes:
     content = _content_of(runs)
     # Of a table without a whole header there is nothing to sum up.
     whole = content if b"\n" in content else csv_line(layout.header)
-    return b"".join(summary_table(io.BytesIO(whole)))
+    return b"".join(summary_table(io.BytesIO(whole), adaptive))

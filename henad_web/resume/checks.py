@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import Ints
+    from henad_web.resume.told_rows import ToldRows
     from henad_web.search.plan import SearchPlan
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "check_plan",
     "check_run_keys",
     "check_search",
+    "check_superfluous",
     "checked_indexes",
     "checked_own_tables",
     "planned_ids",
@@ -189,7 +191,7 @@ def planned_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:
             ResumeReason.UNPLANNED_RUN, path, current=planned, run_id=run_id, config_id=config_id, rep=rep
         )
     run_ids = runs.config_ids * replicates + runs.reps
-    outside = np.flatnonzero(run_ids % shard.count != shard.index)
+    outside = np.flatnonzero(~shard.held(run_ids, plan.spec.run.runs_together))
     if len(outside):
         run_id = int(run_ids[outside[0]])
         raise ResumeError(ResumeReason.RUN_OUTSIDE_SHARD, path, run_id=run_id, shard=str(shard))
@@ -199,6 +201,18 @@ def planned_ids(runs: RunsIndex, plan: Plan, shard: Shard, path: str) -> Ints:
         if len(twice):
             raise ResumeError(ResumeReason.DUPLICATE_RUN, path, run_id=int(ordered[twice[0]]))
     return run_ids
+
+
+def check_superfluous(rows: ToldRows, plan: Plan, path: str) -> None:
+    """Make sure that `rows` are of replicates that the rule of `plan` asks for.
+
+    Raises:
+        ResumeError: One is behind the last round of its config.
+    """
+    if rows.superfluous is not None:
+        config_id, rep = divmod(rows.superfluous, plan.replicates)
+        reason, run_id = ResumeReason.SUPERFLUOUS_RUN, rows.superfluous
+        raise ResumeError(reason, path, run_id=run_id, config_id=config_id, rep=rep)
 
 
 def check_run_keys(runs: RunsIndex, run_ids: Ints, plan: Plan, path: str) -> None:

@@ -31,6 +31,7 @@ class ResumeReason(StrEnum):
     RUN_KEY_CHANGED = "run_key_changed"
     SEARCH_RUN_CHANGED = "search_run_changed"
     SERIES_OUT_OF_ORDER = "series_out_of_order"
+    SUPERFLUOUS_RUN = "superfluous_run"
 
 
 class MergeReason(StrEnum):
@@ -44,10 +45,15 @@ class MergeReason(StrEnum):
     RUN_ID_DIFFERS = "run_id_differs"
     RUN_OUTSIDE_SHARD = "run_outside_shard"
     DUPLICATE_RUN = "duplicate_run"
+    SUPERFLUOUS_RUN = "superfluous_run"
     NO_ROWS = "no_rows"
 
 
 _RESTORE_RUNS = "restore runs.csv, or take the row out"
+_SUPERFLUOUS = (
+    "the row of run {run_id} (config {config_id}, rep {rep}) is behind the round at which its config was narrow enough",
+    "restore runs.csv, or the spec that decided how many replicates there are",
+)
 _GIVE_SHARDS = "give folders of shards of one sweep"
 
 _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
@@ -59,7 +65,7 @@ _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
         "use the version of the model that wrote the rows, or start anew in another folder",
     ),
     ResumeReason.PLAN_CHANGED: (
-        "the plan hash is another one: the spec differs in more than replicates and timeout",
+        "the plan hash is another one: the spec differs in more than the number of replicates and the timeout",
         "resume without a spec to go on as recorded, or run the new spec into another folder and reuse this one",
     ),
     ResumeReason.SEARCH_CHANGED: (
@@ -100,6 +106,7 @@ _RESUME_WORDS: dict[ResumeReason, tuple[str, str]] = {
         "the rows of run {run_id} in series.csv do not stand behind those of earlier runs",
         "restore series.csv, or take it out to have every run done again",
     ),
+    ResumeReason.SUPERFLUOUS_RUN: _SUPERFLUOUS,
 }
 """What is wrong and what to do instead, by reason; fields of the error in braces."""
 
@@ -118,6 +125,7 @@ _MERGE_WORDS: dict[MergeReason, tuple[str, str]] = {
     ),
     MergeReason.RUN_OUTSIDE_SHARD: ("the row of run {run_id} is not one of shard {shard}", _RESTORE_RUNS),
     MergeReason.DUPLICATE_RUN: ("the row of run {run_id} is there twice", _RESTORE_RUNS),
+    MergeReason.SUPERFLUOUS_RUN: _SUPERFLUOUS,
     MergeReason.NO_ROWS: ("none of the folders has a row", "resume them first"),
 }
 
@@ -134,7 +142,7 @@ class ResumeError(OutputError):
         table: Name of the table whose columns differ; `recorded` and `current` are tuples of their names.
         run_id: The run whose row is wrong, by its id in the plan; of a run that is not in it, the id in the row;
             of a run that a search would not have asked for, the position of its row.
-        config_id: Config in a row of no run of the plan.
+        config_id: Config in a row of no run of the plan, or of one that adaptive replicates did not ask for.
         rep: Replicate there.
         shard: The shard that `run_id` is not one of.
     """
@@ -175,7 +183,7 @@ class MergeError(OutputError):
         table: Name of the table whose columns differ.
         shard: The shard that is there twice, or that `run_id` is not one of.
         run_id: The run whose row is wrong, as the row has it.
-        config_id: Config in a row whose id does not fit the recorded plan.
+        config_id: Config in a row whose id does not fit the recorded plan, or that adaptive replicates did not ask for.
         rep: Replicate there.
     """
 

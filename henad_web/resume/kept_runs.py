@@ -1,7 +1,8 @@
 """Runs that a sweep keeps instead of doing them again: those of its own folder on a resume, another's on a reuse.
 
-Owns the rule of keeping: a row needs its whole series and all rows of its model's own tables, and runs that timed out
-are always done again. Writes nothing.
+Owns the rule of keeping: a row needs its whole series and all rows of its model's own tables, runs that timed out are
+always done again, and of adaptive replicates those behind a round that lacks a run are not decided on and go. Writes
+nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 
 from henad_web.explore.hashes import run_keys
 from henad_web.explore.outcomes import RunStatus
+from henad_web.explore.replication import Replication
 from henad_web.explore.spec_file import parse_spec_document
+from henad_web.output.manifest import layout_of
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.own_tables import NO_OWN_TABLES
 from henad_web.output.table_index import IS_FAILURE, STATUSES, SeriesCadence, recorded_indexes
@@ -23,6 +26,7 @@ from henad_web.resume.checks import (
     check_mode,
     check_plan,
     check_run_keys,
+    check_superfluous,
     checked_indexes,
     checked_own_tables,
     planned_ids,
@@ -31,6 +35,7 @@ from henad_web.resume.checks import (
     recorded_tables,
 )
 from henad_web.resume.errors import ResumeError, ResumeReason
+from henad_web.resume.told_rows import ToldRows, tell_rows
 
 if TYPE_CHECKING:
     from henad_web.explore.plan import Plan
@@ -55,11 +60,13 @@ class KeptRuns:
         manifest: What is recorded with them.
         tables: Their rows.
         source: Where the runs of a search come from that was told of these; None for a sweep.
+        told: What the rule of adaptive replicates knows by them; None where replicates are not adaptive.
     """
 
     manifest: Manifest
     tables: KeptTables
     source: SearchSource | None = None
+    told: Replication | None = None
 
     @property
     def count(self) -> int:
@@ -97,9 +104,24 @@ def resumed_runs(
     whole = whole_series(runs, series, SeriesCadence.of(plan.spec), is_ended=manifest.has_ended)
     whole &= whole_tables(runs, own)
     positions = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed)).astype(np.int64)
+    told, rows_told = _told(plan, reader, manifest, runs, positions, run_ids[positions])
+    if rows_told is not None:
+        check_superfluous(rows_told, plan, path)
+        positions = positions[rows_told.asked]
     rows = rows_at(runs, series, own, positions, run_ids[positions])
     ends = table_ends(runs, series, own, positions, run_ids[positions])
-    return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=ends, stamp=stamp))
+    return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=ends, stamp=stamp), told=told)
+
+
+def _told(
+    plan: Plan, reader: ResultsReader, manifest: Manifest, runs: RunsIndex, positions: Ints, run_ids: Ints
+) -> tuple[Replication | None, ToldRows | None]:
+    """Return what the rule of adaptive replicates of `plan` knows by the rows at `positions`, and makes of each."""
+    adaptive = plan.spec.run.adaptive
+    if adaptive is None:
+        return None, None
+    told = Replication(adaptive, plan.config_count)
+    return told, tell_rows(told, reader, layout_of(manifest), runs, positions, run_ids, plan.replicates)
 
 
 def reused_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed: bool) -> KeptRuns:
@@ -120,12 +142,16 @@ def reused_runs(reader: ResultsReader, plan: Plan, shard: Shard, *, retry_failed
         whole[:] = False  # a run key says nothing of them
     usable = np.flatnonzero(rows_to_keep(runs, whole, retry_failed=retry_failed))
     position_of = dict(zip(runs.keys[usable].tolist(), usable.tolist(), strict=True))
-    run_ids = np.arange(shard.index, plan.run_count if position_of else 0, shard.count, dtype=np.int64)
+    run_ids = np.arange(plan.run_count if position_of else 0, dtype=np.int64)
+    run_ids = run_ids[shard.held(run_ids, plan.spec.run.runs_together)]
     keyed = zip(run_keys(plan, run_ids).tolist(), run_ids.tolist(), strict=True)
     found = [(position_of[key], run_id) for key, run_id in keyed if key in position_of]
     pairs = np.array(found, np.int64).reshape(len(found), 2)
+    told, rows_told = _told(plan, reader, manifest, runs, pairs[:, 0], pairs[:, 1])
+    if rows_told is not None:
+        pairs = pairs[rows_told.asked]
     rows = rows_at(runs, series, own, pairs[:, 0], pairs[:, 1])
-    return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=None, stamp=None))
+    return KeptRuns(manifest=manifest, tables=KeptTables(reader=reader, rows=rows, ends=None, stamp=None), told=told)
 
 
 def whole_series(

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from henad_web.errors import UsageError, counted
 from henad_web.explore.cell_texts import csv_line
+from henad_web.explore.replication import Replication
 from henad_web.explore.shards import Shard
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.output.manifest import (
     Manifest,
     ManifestStatus,
+    PlanRecord,
     ResultsRecord,
     ShardRecord,
     Timestamps,
@@ -39,6 +42,7 @@ from henad_web.resume.checks import recorded_shard, recorded_tables
 from henad_web.resume.errors import MergeError, MergeReason
 from henad_web.resume.kept_runs import whole_series
 from henad_web.resume.provenance import ProvenanceWarning, merge_warnings
+from henad_web.resume.told_rows import tell_rows
 
 if TYPE_CHECKING:
     from henad_web.output.first_manifest import Author
@@ -116,9 +120,9 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Aut
     if not readers:
         raise UsageError("a merge of no folders; give at least one")
     started_ms = author.now_ms()
-    shards = _checked_shards(readers)
+    shards, told = _checked_shards(readers)
     manifest = _merged_manifest(shards, author, started_ms)
-    missing = _missing(shards, manifest.plan.runs)
+    missing = _missing(shards, manifest.plan, told)
     counts = _total([shard.rows.counts for shard in shards])
     store.check_own_files(own_file_names(manifest.columns.own_tables))
     store.open()
@@ -126,7 +130,7 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Aut
     try:
         store.rewrite({name: _merged(shards, name) for name in (RUNS, *shards[0].headers)})
         with store.reader(RUNS) as runs:
-            store.replace(SUMMARY, summary_table(runs))
+            store.replace(SUMMARY, summary_table(runs, parse_spec_document(manifest.spec).run.adaptive))
         store.sync()
         store.replace(MANIFEST, [_ended(manifest, counts, len(missing), author).to_bytes()])
         is_merged = True
@@ -136,8 +140,8 @@ def merge_shards(readers: Sequence[ResultsReader], store: FileStore, author: Aut
         store.close()
     first = tuple(missing[:FIRST_MISSING].tolist())
     portable = manifest.model.portable is not False
-    told = merge_warnings([(shard.manifest, shard.rows.run_ids.tolist()) for shard in shards], portable=portable)
-    warnings = (*([MissingRuns(len(missing), first)] if first else []), *told)
+    changes = merge_warnings([(shard.manifest, shard.rows.run_ids.tolist()) for shard in shards], portable=portable)
+    warnings = (*([MissingRuns(len(missing), first)] if first else []), *changes)
     return MergeReport(
         counts=counts, missing=len(missing), first_missing=first, output_dir=store.path, warnings=warnings
     )
@@ -166,8 +170,12 @@ def _merged(shards: Sequence[ShardRows], name: str) -> Iterator[bytes]:
                 yield rows if found[owner].is_canonical else canonical_records(rows, name)
 
 
-def _missing(shards: Sequence[ShardRows], run_count: int) -> Ints:
-    is_there = np.zeros(run_count, np.bool_)
+def _missing(shards: Sequence[ShardRows], plan: PlanRecord, told: Replication | None) -> Ints:
+    if told is not None:
+        configs = range(plan.runs // plan.replicates)
+        found = (config_id * plan.replicates + rep for config_id in configs for rep in told.missing(config_id))
+        return np.fromiter(found, np.int64)
+    is_there = np.zeros(plan.runs, np.bool_)
     for shard in shards:
         is_there[shard.rows.run_ids] = True
     return np.flatnonzero(~is_there).astype(np.int64)
@@ -208,8 +216,10 @@ def _ended(manifest: Manifest, counts: Counts, missing: int, author: Author) -> 
     )
 
 
-def _checked_shards(readers: Sequence[ResultsReader]) -> tuple[ShardRows, ...]:
+def _checked_shards(readers: Sequence[ResultsReader]) -> tuple[tuple[ShardRows, ...], Replication | None]:
     """Return the rows of each of `readers`, in the order given, once every check has passed.
+
+    What the rule of adaptive replicates knows by them comes with them; None where replicates are not adaptive.
 
     Raises:
         MergeError: They are not shards of one sweep, or a table is not what its manifest says.
@@ -218,10 +228,12 @@ def _checked_shards(readers: Sequence[ResultsReader]) -> tuple[ShardRows, ...]:
     """
     manifests = [_manifest_of(reader) for reader in readers]
     _check_manifests(readers, manifests)
-    shards = tuple(_rows_of(reader, manifest) for reader, manifest in zip(readers, manifests, strict=True))
+    adaptive, plan = parse_spec_document(manifests[0].spec).run.adaptive, manifests[0].plan
+    told = None if adaptive is None else Replication(adaptive, plan.runs // plan.replicates)
+    shards = tuple(_rows_of(reader, manifest, told) for reader, manifest in zip(readers, manifests, strict=True))
     if not any(shard.runs_header for shard in shards):
         raise MergeError(MergeReason.NO_ROWS, str(readers[0].path))
-    return shards
+    return shards, told
 
 
 def _manifest_of(reader: ResultsReader) -> Manifest:
@@ -265,9 +277,9 @@ def _facts(manifest: Manifest) -> dict[str, object]:
     }
 
 
-def _rows_of(reader: ResultsReader, manifest: Manifest) -> ShardRows:
-    path, cadence = str(reader.path), SeriesCadence.of(parse_spec_document(manifest.spec))
-    layout, stats = layout_of(manifest), manifest.columns.stats
+def _rows_of(reader: ResultsReader, manifest: Manifest, told: Replication | None) -> ShardRows:
+    path, spec = str(reader.path), parse_spec_document(manifest.spec)
+    cadence, layout, stats = SeriesCadence.of(spec), layout_of(manifest), manifest.columns.stats
     runs, series = read_indexes(reader, layout, stats, cadence)
     own = read_own_tables(reader, manifest.columns)
     headers = {SERIES: series_header(stats), **{file.name: file.header for file in own_files(manifest.columns)}}
@@ -275,11 +287,26 @@ def _rows_of(reader: ResultsReader, manifest: Manifest) -> ShardRows:
     found = {SERIES: series.header, **{name: index.header for name, index in own.indexes.items()}}
     for name, expected in headers.items():
         _check_header(path, name, expected, found[name])
-    _check_rows(runs, manifest, path)
+    _check_rows(runs, manifest, spec.run.runs_together, path)
     whole = whole_series(runs, series, cadence, is_ended=manifest.has_ended) & whole_tables(runs, own)
     positions = np.flatnonzero(whole).astype(np.int64)
+    if told is not None:
+        positions = positions[_asked_rows(told, reader, manifest, runs, positions)]
     rows = rows_at(runs, series, own, positions, runs.run_ids[positions])
     return ShardRows(reader=reader, manifest=manifest, rows=rows, runs_header=runs.header or (), headers=headers)
+
+
+def _asked_rows(
+    told: Replication, reader: ResultsReader, manifest: Manifest, runs: RunsIndex, positions: Ints
+) -> NDArray[np.bool_]:
+    """Tell `told` of the rows at `positions`, and return which of them it has asked for."""
+    run_ids, replicates = runs.run_ids[positions], manifest.plan.replicates
+    rows = tell_rows(told, reader, layout_of(manifest), runs, positions, run_ids, replicates)
+    if rows.superfluous is not None:
+        config_id, rep = divmod(rows.superfluous, replicates)
+        reason, run_id = MergeReason.SUPERFLUOUS_RUN, rows.superfluous
+        raise MergeError(reason, str(reader.path), run_id=run_id, config_id=config_id, rep=rep)
+    return rows.asked
 
 
 def _check_header(path: str, table: str, expected: tuple[str, ...], found: tuple[str, ...] | None) -> None:
@@ -287,14 +314,14 @@ def _check_header(path: str, table: str, expected: tuple[str, ...], found: tuple
         raise MergeError(MergeReason.COLUMNS_DIFFER, path, table=table, expected=expected, found=found)
 
 
-def _check_rows(runs: RunsIndex, manifest: Manifest, path: str) -> None:
+def _check_rows(runs: RunsIndex, manifest: Manifest, together: int, path: str) -> None:
     replicates, shard = manifest.plan.replicates, recorded_shard(manifest)
     run_ids = runs.config_ids * replicates + runs.reps
     strange = (run_ids != runs.run_ids) | (runs.reps >= replicates) | (run_ids >= manifest.plan.runs)
     for position in np.flatnonzero(strange)[:1].tolist():
         run_id, config_id, rep = (int(ids[position]) for ids in (runs.run_ids, runs.config_ids, runs.reps))
         raise MergeError(MergeReason.RUN_ID_DIFFERS, path, run_id=run_id, config_id=config_id, rep=rep)
-    outside = runs.run_ids[run_ids % shard.count != shard.index]
+    outside = runs.run_ids[~shard.held(run_ids, together)]
     if len(outside):
         raise MergeError(MergeReason.RUN_OUTSIDE_SHARD, path, run_id=int(outside[0]), shard=str(shard))
     ordered = np.sort(run_ids)

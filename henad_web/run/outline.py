@@ -76,6 +76,8 @@ class SweepOutline:
         backend: Where it steps.
         configs: Configs of the whole plan, None for a search.
         replicates: Runs of each config.
+        least_replicates: Fewest runs of each where replicates are adaptive, whose runs and rows are then the most there
+            may be; None where all have as many.
         runs: Runs of the whole plan, all shards together.
         blocks: The plan's blocks, in order.
         shard: The part of the plan this sweep runs.
@@ -108,10 +110,12 @@ class SweepOutline:
     dry_run: bool = False
     warnings: tuple[PlanWarning, ...] = ()
     search: SearchOutline | None = None
+    least_replicates: int | None = None
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
-        size = f"{counted(self.runs, 'run')}, {self.skipped} kept, {self.pending} to run"
+        most = "" if self.least_replicates is None else "up to "
+        size = f"{most}{counted(self.runs, 'run')}, {self.skipped} kept, {self.pending} to run"
         return f"<SweepOutline of '{self.model}': {size}, {counted(len(self.warnings), 'warning')}>"
 
 
@@ -176,6 +180,7 @@ def make_outline(
         dry_run=dry_run,
         warnings=(*plan.warnings(), *_ends_at_start(plan, probe, measure), *_long_series(series_rows)),
         search=None if search is None else _search_outline(search),
+        least_replicates=plan.least_replicates,
     )
 
 
@@ -233,7 +238,8 @@ def _replicates_in_a_row(entry: ModelEntry, plan: Plan, options: SweepRunOptions
     """
     if not options.batches or entry.batches is None or _is_parted(plan):
         return 1
-    return -(-plan.replicates // (options.shard or WHOLE).count)
+    # Of adaptive replicates those of the first round: later ones are shorter at first, and may never come.
+    return plan.least_replicates or -(-plan.replicates // (options.shard or WHOLE).count)
 
 
 def _is_parted(plan: Plan) -> bool:

@@ -43,7 +43,7 @@ class RunSource(Protocol):
 
     @property
     def total_runs(self) -> int:
-        """Runs it hands out in all, unless the sweep is ended before."""
+        """Runs it hands out in all, unless the sweep is ended before; the most there may be, and less as that falls."""
 
     @property
     def is_done(self) -> bool:

@@ -12,11 +12,11 @@ from typing import Protocol
 
 from henad_native.stopping import StopRequest, ending_signals, stop_on_signals
 from henad_web.channel import Failed, Finished, OutputNotice, OutputPaused, SweepEvent, Warned
-from henad_web.errors import SweepFailedError, SweepInterruptedError, counted
+from henad_web.errors import SweepFailedError, SweepInterruptedError
 from henad_web.handle import SweepProgress, SweepRun
 from henad_web.output.record import SweepEnd, SweepRecord
 from henad_web.run.options import SweepRunOptions
-from henad_web.wording import henad_command, models_named
+from henad_web.wording import henad_command, models_named, most_text
 
 __all__ = ["Hold", "LOOK_AGAIN_S", "PROGRESS_INTERVAL_S", "STOPPED_AT_ONCE", "Listener", "RoomWatch", "run_blocking"]
 
@@ -98,7 +98,8 @@ def _kept_text(record: SweepRecord) -> str:
     if record.manifest is None:
         return "nothing was written; start it again"
     place, rows = report.output_dir, report.counts.rows
-    asked = counted(report.outline.skipped + report.outline.pending, "run")
+    outline = report.outline
+    asked = most_text(outline.skipped + outline.pending, is_most=outline.least_replicates is not None)
     if place is None:
         how = "go on with hw.SweepRun.resume_files(entry, error.record.files)"
         return f"{rows} of {asked} are kept in the files of this error's record; {how}"

@@ -142,7 +142,7 @@ class TableFuzzer:
         return masked_in(folder / "cut")
 
     def _raised(self, folder: Path, spec: hw.SweepSpec, chance: random.Random) -> Files:
-        sweep(HERD, with_run(spec, replicates=chance.randrange(1, spec.run.replicates + 1)), folder)
+        sweep(HERD, with_run(spec, replicates=chance.randrange(1, spec.run.most_replicates + 1)), folder)
         record_of(resume(HERD, folder, spec))
         return masked_in(folder)
 

@@ -37,6 +37,7 @@ from tests.native.folders import (
     toy_spec,
     with_run,
 )
+from tests.shared.adaptive_studies import CHANCE, chance_spec
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -195,6 +196,16 @@ def reused_runs(folder: Path, base: Path) -> Scene:
     return Scene(prepare=nothing, act=finish, finish=finish, expect=partial(sweep, DIVIDES, wider))
 
 
+def adaptive_replicates(folder: Path, base: Path) -> Scene:
+    spec = chance_spec(1, 500, 900)
+
+    def finish() -> None:
+        is_begun = (folder / "manifest.json").exists()
+        record_of(resume(CHANCE, folder) if is_begun else start(CHANCE, spec, folder))
+
+    return Scene(prepare=nothing, act=finish, finish=finish, expect=partial(sweep, CHANCE, spec))
+
+
 def overwritten(folder: Path, base: Path) -> Scene:
     old = toy_spec((4, 5))
 
@@ -228,6 +239,7 @@ SCENES: dict[str, Callable[[Path, Path], Scene]] = {
     "raised replicates": raised_replicates,
     "failed runs tried again": failed_runs_tried_again,
     "reused runs": reused_runs,
+    "adaptive replicates": adaptive_replicates,
     "overwritten results": overwritten,
 }
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from henad_web.errors import TableDamagedError
-from henad_web.output.summary import RunningStatistics, summary_table, t_quantile
+from henad_web.explore.intervals import RunningStatistics, t_quantile
+from henad_web.output.summary import summary_table
 
 HEADER = (
     "run_id,config_id,block,rep,seed,run_key,rate,action.seed,status,stop_reason,ticks,population,"

@@ -131,6 +131,13 @@ def test_counts_of_runs_name_what_there_is() -> None:
     assert runs_text(1100, 2000, kept=30, failed=1) == "1,100 of 2,000 runs · 30 kept · 1 failed"
 
 
+def test_runs_that_may_not_be_needed_are_counted_with_up_to() -> None:
+    assert size_text(6, 40, 240, least=4) == "6 configs x 4 to 40 replicates = up to 240 runs"
+    assert runs_text(12, 240, failed=1, is_most=True) == "12 of up to 240 runs · 1 failed"
+    shown = progress_text(progress(12, total_is_most=True, remaining=16.2))
+    assert shown == "12 of up to 60 runs · at most about 16s left"
+
+
 def test_progress_tells_only_what_is_known() -> None:
     assert progress_text(progress(12)) == "12 of 60 runs"
     assert progress_text(progress(0, is_planned=False)) == "0 of 60 runs · trying the model"

@@ -55,6 +55,8 @@ def plan_command(
     entry = known.lookup(loaded.spec.model)
     if runs is not None and loaded.spec.search is not None:
         raise BadOption("--runs", "a search chooses its runs as it goes; none is known before")
+    if runs is not None and loaded.spec.run.adaptive is not None:
+        raise BadOption("--runs", "how many replicates a config has is decided as they come; none is known before")
     try:
         plan = loaded.plan or loaded.spec.plan(entry.schema())
         if freeze is not None:

@@ -37,7 +37,7 @@ from henad_native.slurm import (
     submit,
     write_folder,
 )
-from henad_web.wording import amount
+from henad_web.wording import amount, most_text
 
 __all__ = ["submit_app"]
 
@@ -123,8 +123,8 @@ def _sbatch_words(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def _planned(spec: Path, models: str | None) -> tuple[hw.LoadedSpec, int]:
-    """Return the spec and its number of runs; whatever is wrong with it is told here and not by a hundred tasks."""
+def _planned(spec: Path, models: str | None) -> tuple[hw.LoadedSpec, hw.Plan]:
+    """Return the spec and its plan; whatever is wrong with it is told here and not by a hundred tasks."""
     known = load_models(models)
     loaded = hw.load_spec(spec, models=known)
     if loaded.spec.search is not None:
@@ -135,17 +135,19 @@ def _planned(spec: Path, models: str | None) -> tuple[hw.LoadedSpec, int]:
         raise hw.PlanError(loaded.locate(error.problems)) from error
     for warning in plan.warnings():
         print_line(message_console(), f"warning: {warning}")
-    return loaded, plan.run_count
+    return loaded, plan
 
 
-def _carry_out(array: SlurmArray, loaded: hw.LoadedSpec, runs: int, *, dry_run: bool, send: bool) -> None:
-    if array.jobs > runs:
+def _carry_out(array: SlurmArray, loaded: hw.LoadedSpec, plan: hw.Plan, *, dry_run: bool, send: bool) -> None:
+    is_adaptive = plan.least_replicates is not None
+    parts, noun = (plan.config_count, "config") if is_adaptive else (plan.run_count, "run")
+    if array.jobs > parts:
         print_line(
             message_console(),
-            f"warning: {amount(runs, 'run')} cannot be spread over {array.jobs:,} jobs; there will be {runs:,}",
+            f"warning: {amount(parts, noun)} cannot be spread over {array.jobs:,} jobs; there will be {parts:,}",
         )
     tables = tuple(table.path for table in loaded.source.tables)
-    array = replace(array, jobs=min(array.jobs, runs), tables=tables)
+    array = replace(array, jobs=min(array.jobs, parts), tables=tables)
     if dry_run:
         check_folder(array)
         for text in listed(array.scripts(), array.folder):
@@ -155,7 +157,7 @@ def _carry_out(array: SlurmArray, loaded: hw.LoadedSpec, runs: int, *, dry_run: 
         wrong = "there is no sbatch on the path; --no-submit writes the scripts, --dry-run prints them"
         raise BadOption("--submit", wrong)
     write_folder(array)
-    size = f"{amount(runs, 'run')} in {amount(array.jobs, 'shard')}"
+    size = f"{most_text(plan.run_count, is_most=is_adaptive)} in {amount(array.jobs, 'shard')}"
     if not send:
         print(f"wrote {array.folder}: {size}; {shlex.join(('bash', str(array.folder / SUBMIT)))} submits them")
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from henad_web.output.record import SweepEnd
 from henad_web.run.layout import layout_text
-from henad_web.wording import amount, byte_text, duration_text, henad_command, size_text
+from henad_web.wording import amount, byte_text, duration_text, henad_command, most_text, size_text
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome
@@ -42,9 +42,10 @@ def failure_line(outcome: RunOutcome) -> str:
 
 def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
     """Yield what a sweep of the model called `name` is about to do, one line each."""
-    size = amount(outline.runs, "run")
+    size, is_most = amount(outline.runs, "run"), outline.least_replicates is not None
+    most = "up to " if is_most else ""
     if outline.configs is not None:
-        size = size_text(outline.configs, outline.replicates, outline.runs)
+        size = size_text(outline.configs, outline.replicates, outline.runs, least=outline.least_replicates)
     if outline.search is None:
         yield f"sweep of {name} ({outline.model}): {size}"
     else:
@@ -53,12 +54,13 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
         yield _labelled(f"block {index}", _block_text(block))
         yield from (_labelled("", f"{factor.name}: {factor.levels}") for factor in block.factors)
     if outline.shard.count > 1:
-        yield _labelled("shard", f"{outline.shard}: {amount(outline.skipped + outline.pending, 'run')} of them")
+        runs = most_text(outline.skipped + outline.pending, is_most=is_most)
+        yield _labelled("shard", f"{outline.shard}: {runs} of them")
     if outline.skipped:
-        yield _labelled("resume", f"{outline.skipped:,} skipped, {outline.pending:,} to run")
+        yield _labelled("resume", f"{outline.skipped:,} skipped, {most}{outline.pending:,} to run")
     yield _labelled("layout", layout_text(outline.layout))
     yield _labelled("memory", f"{byte_text(outline.projected_bytes)} projected for concurrent runs")
-    rows = f"{outline.series_rows:,}"
+    rows = f"{most}{outline.series_rows:,}"
     if outline.series_rows > MANY_SERIES_ROWS:
         rows += "; a larger `series_every` in [measure] keeps fewer"
     yield _labelled("series rows", rows)
@@ -94,7 +96,8 @@ def pilot_lines(pilot: Pilot, outline: SweepOutline) -> Iterator[str]:
     outcome = pilot.outcome
     took = f"{duration_text(pilot.seconds)} for {amount(outcome.ticks, 'tick')}, {outcome.status}"
     yield _labelled("pilot run", f"{took}: {outcome.note}" if outcome.note else took)
-    yield _labelled("time", f"about {duration_text(pilot.estimated_s(outline))} if every run is like it")
+    about = "about" if outline.least_replicates is None else "at most about"
+    yield _labelled("time", f"{about} {duration_text(pilot.estimated_s(outline))} if every run is like it")
 
 
 def _labelled(label: str, value: str) -> str:
@@ -124,7 +127,7 @@ def written_line(report: SweepReport, models: str | None = None) -> str:
         line += f"; {outline.skipped:,} kept from before"
     if report.end == SweepEnd.COMPLETE:
         return line
-    asked = amount(outline.skipped + outline.pending, "run")
+    asked = most_text(outline.skipped + outline.pending, is_most=outline.least_replicates is not None)
     command = henad_command("resume", report.output_dir, models=models)
     return f"{line}; stopped early, with {counts.rows:,} of {asked}: go on with {command}"
 
