@@ -89,6 +89,15 @@ def test_a_mutation_is_that_of_the_paper(gene: float, drawn: float, index: int) 
     assert mutated(SearchSpace([UNIT]), (gene,), 0.3, index, Draws([0.3])) == (gene,)
 
 
+def test_what_rounding_would_put_outside_is_kept_at_the_end() -> None:
+    space = SearchSpace([UNIT])
+    parents = (0.0008558597987725721,), (0.8413863945408909,)
+    (low,), _ = crossed(space, parents, 15, Draws([0.1, 0.9999999999999999, 0.7]))
+    assert low == 0.0, "else 6e-17 below"
+    # The power of what is left above the gene is too small for a number.
+    assert mutated(space, (0.9999969874891036,), 1.0, 63, Draws([0.0, 0.0])) == (0.0,)
+
+
 def test_a_categorical_gene_is_drawn_anew() -> None:
     space = SearchSpace([("a", "b", "c")])
     assert mutated(space, (0.1,), 1.0, 15, Draws([0.0, 0.75])) == (0.75,)

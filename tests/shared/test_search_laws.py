@@ -221,17 +221,18 @@ def test_batches_take_effect_in_the_order_of_asking(kind: str) -> None:
     assert state_of(ahead.searcher) == state_of(driver.searcher)
 
 
-def test_a_generation_ends_only_when_all_of_it_is_told() -> None:
-    driver = Driver(search_spec(GeneticSettings(population=8), 16, 4))
+@pytest.mark.parametrize("kind", ["genetic", "nsga2"])
+def test_a_generation_ends_only_when_all_of_it_is_told(kind: str) -> None:
+    driver = driver_of(kind, 5, 5, 18)
     first, second = driver.ask(), driver.ask()
     assert driver.ask() == (), "what comes next depends on these"
-    assert isinstance(driver.searcher, Genetic)
+    assert isinstance(driver.searcher, Genetic | Nsga2)
     driver.tell(first)
     assert driver.searcher.generations == []
     assert driver.ask() == ()
     driver.tell(second)
     assert len(driver.searcher.generations) == 1
-    assert len(driver.ask()) == 4
+    assert len(driver.ask()) == 5
 
 
 def test_a_batch_of_one_evaluates_no_leader_again() -> None:

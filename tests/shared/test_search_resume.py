@@ -13,7 +13,7 @@ from tests.shared.hosts import Host
 from tests.shared.plain_searches import HILLS, hills_spec
 from tests.shared.toy_models import Toy, entry_of
 
-KINDS = ("random", "hill_climb", "genetic", "pse")
+KINDS = ("random", "hill_climb", "genetic", "pse", "nsga2")
 SMALL = 24
 Files = dict[str, bytes]
 
