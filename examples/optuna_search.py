@@ -1,4 +1,4 @@
-"""A study of optuna chooses what a model runs: its sampler is asked for candidates, and told what they came to.
+"""A study of optuna chooses what a sweep runs: its sampler is asked for candidates, and told what they came to.
 
 Run it with ``python examples/optuna_search.py``, where the extra `optuna` is installed.
 """
@@ -8,14 +8,16 @@ from __future__ import annotations
 import optuna
 
 import henad_web as hw
-from henad_web.search import Candidate, Evaluation, SearchPlan, asking
+from henad_web.search import SearchPlan, asking
+from henad_web.search.optuna_study import StudySearch
 
 SPEC = """
 model = "sir"
 set = { grid_width = 32, grid_height = 32 }
 run = { steps = 60, replicates = 2 }
 [search]
-algorithm = "random"
+algorithm = "custom"
+name = "tpe"
 max_evaluations = 20
 batch_size = 5
 objective = { column = "Infected:max", goal = "minimize" }
@@ -24,40 +26,25 @@ space = [
   { param = "recovery_rate", range = { min = 0.01, max = 0.3 } },
 ]
 """
+OBJECTIVE = hw.ObjectiveSpec(column="Infected:max", goal=hw.Goal.MINIMIZE)
 
 
-def most_infected(entry: hw.ModelEntry, plan: SearchPlan, candidate: Candidate) -> Evaluation:
-    """Return the most cells that are infected at once in each run of `candidate`."""
-    names = [param.id for param in plan.base.schema.params]
-    replicates = []
-    for run in plan.runs(candidate):
-        state = entry.build(dict(zip(names, plan.config(candidate).params, strict=True)), run.seed)
-        peak = 0.0
-        for _ in range(60):
-            state.step(1)
-            peak = max(peak, state.stats()["Infected"])
-        replicates.append((peak,))
-    return Evaluation(candidate.candidate_id, tuple(replicates))
+def tpe(plan: SearchPlan) -> StudySearch:
+    """Return the searcher of `plan`, the same each time: its seed follows from that of the spec."""
+    sampler = optuna.samplers.TPESampler(seed=plan.search_seed % 2**32)
+    study = optuna.create_study(direction="minimize", sampler=sampler)
+    names = [str(factor.param) for factor in plan.search.space]
+    budget = plan.search.max_evaluations
+    return asking(study, plan.space, objective=OBJECTIVE, max_evaluations=budget, names=names)
 
 
 def main() -> None:
-    """Ask and tell until the budget is spent, and print the best config."""
-    entry = hw.example_models()["sir"]
-    plan = SearchPlan.of(hw.parse_spec(SPEC).spec, entry.schema())
-    # A seed that follows from the spec's: the same study again asks for the same.
-    sampler = optuna.samplers.TPESampler(seed=plan.search_seed % 2**32)
-    study = optuna.create_study(direction="minimize", sampler=sampler)
-    searcher = asking(
-        study,
-        plan.space,
-        objective=hw.ObjectiveSpec(column="Infected:max", goal=hw.Goal.MINIMIZE),
-        max_evaluations=plan.search.max_evaluations,
-        names=["infection_rate", "recovery_rate"],
-    )
-    while batch := searcher.ask(plan.search.batch_size):
-        searcher.tell(most_infected(entry, plan, candidate) for candidate in batch)
-    best = searcher.ranking()[0]
-    print(f"candidate {best.candidate_id}: {best.objective:g} infected at most, with {study.best_params}")
+    """Run the search and print its best config."""
+    record = hw.run_spec(hw.example_models()["sir"], hw.parse_spec(SPEC), searcher=tpe)
+    if record.search is not None and record.files is not None:
+        best, columns = record.search.ranking[0], record.files["best.csv"].decode().splitlines()
+        print(f"candidate {best.candidate_id}: {best.objective:g} infected at most")
+        print(columns[0], columns[1], sep="\n")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from henad_web.channel import SweepEvent, SweepWarning
 from henad_web.errors import UsageError
+from henad_web.explore.search_spec import SearchAlgorithm
+from henad_web.explore.spec import spec_of
 from henad_web.handle import SweepProgress, SweepRun, new_setup, resumed_setup
 from henad_web.model.decimals import whole_text
 from henad_web.model.entry import checked_entry
 from henad_web.output.store import DirectoryOutput, OutputPlace, checked_output, checked_path
 from henad_web.resume.merging import MergeReport, merge_shards
 from henad_web.run.options import SweepRunOptions, given_options, given_spec
+from henad_web.search.custom import asking_nothing
 from henad_web.targets import Directories, Target, current, needed
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from henad_web.model.entry import EntryGiven
     from henad_web.output.record import SweepRecord
     from henad_web.run.outline import SweepOutline
+    from henad_web.search.custom import SearcherFactory
 
 __all__ = ["merge", "plan_spec", "resume_sweep", "run_spec"]
 
@@ -38,6 +42,7 @@ def run_spec(
     options: SweepRunOptions | None = None,
     progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
     resume: bool = False,
+    searcher: SearcherFactory | None = None,
     target: Target | None = None,
 ) -> SweepRecord:
     """Run `spec` to its end and return its record; for hosts that may block.
@@ -51,6 +56,7 @@ def run_spec(
         progress: Called with each event and, about five times a second, with the progress.
         resume: Whether to go on with results that are in `output`; without any there the sweep just starts. Not
             together with an `output` that overwrites.
+        searcher: What makes the searcher of a custom search, from its plan.
         target: The platform, the current one when None.
 
     Raises:
@@ -66,8 +72,8 @@ def run_spec(
 
     def start(options: SweepRunOptions) -> SweepRun:
         if resume and isinstance(output, DirectoryOutput) and _directories(target).holds_results(output.path):
-            return SweepRun.resume_directory(entry, output.path, options, spec=spec, target=target)
-        return SweepRun.start(entry, spec, output, options, target=target)
+            return SweepRun.resume_directory(entry, output.path, options, spec=spec, searcher=searcher, target=target)
+        return SweepRun.start(entry, spec, output, options, searcher=searcher, target=target)
 
     return _run_blocking(target, start, options, progress)
 
@@ -78,6 +84,7 @@ def resume_sweep(
     *,
     options: SweepRunOptions | None = None,
     progress: Callable[[SweepEvent | SweepProgress], None] | None = None,
+    searcher: SearcherFactory | None = None,
     target: Target | None = None,
 ) -> SweepRecord:
     """Go on with the results in the directory `path`, by their recorded spec, and return the record.
@@ -87,6 +94,7 @@ def resume_sweep(
         path: Directory of results, whole or interrupted at any moment.
         options: Settings that change no result.
         progress: Called with each event and, about five times a second, with the progress.
+        searcher: What makes the searcher of a custom search, as it was given at the start.
         target: The platform, the current one when None.
 
     Raises:
@@ -96,7 +104,7 @@ def resume_sweep(
     path, entry = checked_path(path, "the path of results"), checked_entry(entry)
 
     def start(options: SweepRunOptions) -> SweepRun:
-        return SweepRun.resume_directory(entry, path, options, target=target)
+        return SweepRun.resume_directory(entry, path, options, searcher=searcher, target=target)
 
     return _run_blocking(target, start, given_options(options), progress)
 
@@ -123,11 +131,13 @@ def plan_spec(
     output: OutputPlace | None = None,
     options: SweepRunOptions | None = None,
     resume: bool = False,
+    searcher: SearcherFactory | None = None,
     target: Target | None = None,
 ) -> SweepOutline:
     """Plan and probe `spec` without running or writing anything, and return the outline a sweep of it would have.
 
-    With `resume`, results in `output` count as a resume would skip them.
+    With `resume`, results in `output` count as a resume would skip them; those of a custom search need its `searcher`
+    for that.
 
     Raises:
         ProbeError: None of the configs tried can be built.
@@ -138,10 +148,12 @@ def plan_spec(
     if resume and isinstance(place, DirectoryOutput) and _directories(target).holds_results(place.path):
         path, directories = place.path, _directories(target)
         setup = resumed_setup(
-            entry, spec, options, target, lambda options: directories.open_results(path, force=options.force)
+            entry, spec, options, target, lambda options: directories.open_results(path, force=options.force), searcher
         )
     else:
-        setup = new_setup(entry, spec, place, options, target)
+        search = spec_of(spec).search
+        is_custom = search is not None and search.algorithm is SearchAlgorithm.CUSTOM
+        setup = new_setup(entry, spec, place, options, target, asking_nothing if is_custom else None)
     # Here the calling thread builds models, and a user's interrupt is none of a model's doing.
     setup = replace(setup, around=replace(setup.around, takes_interrupts=False))
     probe = setup.probe().run_to_end()

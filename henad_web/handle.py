@@ -26,6 +26,8 @@ from henad_web.resume.resumption import resumption_of
 from henad_web.run.active_runs import ActiveRun
 from henad_web.run.lanes import RunView
 from henad_web.run.options import SweepRunOptions, check_search_options, given_options, given_spec
+from henad_web.run.search_source import SearchSource
+from henad_web.search.plan import SearchPlan
 from henad_web.sweep import Sweep, SweepSetup
 from henad_web.targets import Runner, Target, check_served, current, needed, opened_output, surroundings_of
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from henad_web.model.entry import EntryGiven, ModelEntry
     from henad_web.output.store import FileStore
     from henad_web.run.control import SweepControl
-    from henad_web.search.plan import SearchPlan
+    from henad_web.search.custom import SearcherFactory
 
 __all__ = ["SweepProgress", "SweepRun", "new_setup", "remaining_time", "resumed_setup"]
 
@@ -97,6 +99,7 @@ class SweepRun:
         output: OutputPlace | None = None,
         options: SweepRunOptions | None = None,
         *,
+        searcher: SearcherFactory | None = None,
         target: Target | None = None,
     ) -> SweepRun:
         """Plan `spec` and start it, writing its files to `output`.
@@ -109,13 +112,15 @@ class SweepRun:
                 their defaults.
             output: Where the files go, memory when None.
             options: Settings that change no result.
+            searcher: What makes the searcher of a custom search, from its plan; None for every other study.
             target: The platform, the current one when None.
 
         Raises:
             ModelMismatchError: The spec names another model.
             PlanError: The model refuses the spec.
             NeedsNativeError: This target cannot step the model or write to `output`.
-            UsageError: `output` is no place for results, such as a bare path, or `spec` is no spec.
+            UsageError: `output` is no place for results, such as a bare path, `spec` is no spec, or `searcher` does not
+                fit it.
             OutputError: `output` holds results, is being written or cannot be made; nothing in it was touched.
 
         Example:
@@ -138,7 +143,7 @@ class SweepRun:
             ['manifest.json', 'runs.csv', 'series.csv', 'summary.csv']
         """
         target = current() if target is None else target
-        return cls._run(new_setup(entry, spec, checked_output(output), options, target), target)
+        return cls._run(new_setup(entry, spec, checked_output(output), options, target, searcher), target)
 
     @classmethod
     def resume_directory(
@@ -148,6 +153,7 @@ class SweepRun:
         options: SweepRunOptions | None = None,
         *,
         spec: SweepSpec | LoadedSpec | None = None,
+        searcher: SearcherFactory | None = None,
         target: Target | None = None,
     ) -> SweepRun:
         """Go on with the results in the directory `path`: its rows are kept, and what they lack is run.
@@ -161,6 +167,7 @@ class SweepRun:
             options: Settings that change no result; shard and spec source are the recorded ones unless given.
             spec: A spec that differs from the recorded one in nothing but more replicates and the timeout; None for
                 the recorded one.
+            searcher: What makes the searcher of a custom search, as it was given at the start.
             target: The platform, the current one when None.
 
         Raises:
@@ -176,7 +183,7 @@ class SweepRun:
             directories = needed(target.directories, "going on with a directory")
             return directories.open_results(checked_path(path, "the path of results"), force=options.force)
 
-        return cls._run(resumed_setup(entry, spec, options, target, open_results), target)
+        return cls._run(resumed_setup(entry, spec, options, target, open_results, searcher), target)
 
     @classmethod
     def resume_files(
@@ -186,6 +193,7 @@ class SweepRun:
         options: SweepRunOptions | None = None,
         *,
         spec: SweepSpec | LoadedSpec | None = None,
+        searcher: SearcherFactory | None = None,
         target: Target | None = None,
     ) -> SweepRun:
         """Go on with the results in `files`, content by name, in memory; `resume_directory` says how.
@@ -195,6 +203,7 @@ class SweepRun:
             files: Files of a result set, known by content; they stay as they are.
             options: Settings that change no result.
             spec: A spec with more replicates or another timeout; None for the recorded one.
+            searcher: What makes the searcher of a custom search, as it was given at the start.
             target: The platform, the current one when None.
 
         Raises:
@@ -209,7 +218,7 @@ class SweepRun:
         def open_files(_options: SweepRunOptions) -> FileStore:
             return MemoryStore(usual_names(files))
 
-        return cls._run(resumed_setup(entry, spec, options, target, open_files), target)
+        return cls._run(resumed_setup(entry, spec, options, target, open_files, searcher), target)
 
     @classmethod
     def _run(cls, setup: SweepSetup, target: Target) -> SweepRun:
@@ -388,6 +397,7 @@ def new_setup(
     output: OutputPlace,
     options: SweepRunOptions | None,
     target: Target,
+    searcher: SearcherFactory | None = None,
 ) -> SweepSetup:
     """Return what a sweep of `spec` into `output` is made of; raises as `SweepRun.start` does."""
     entry = checked_entry(entry)
@@ -395,8 +405,10 @@ def new_setup(
     check_served(target, entry, options)
     plan = _planned(entry, spec)
     check_search_options(plan, options)
+    searched = None if plan.search_space is None and searcher is None else SearchSource(SearchPlan.over(plan, searcher))
     store, kept = opened_output(target, output, options), _reused(plan, options, target)
-    return SweepSetup.of(entry, plan, store, options, surroundings_of(target, options), kept=kept)
+    around = surroundings_of(target, options)
+    return SweepSetup.of(entry, plan, store, options, around, kept=kept, searched=searched)
 
 
 def resumed_setup(
@@ -405,6 +417,7 @@ def resumed_setup(
     options: SweepRunOptions | None,
     target: Target,
     open_results: Callable[[SweepRunOptions], FileStore],
+    searcher: SearcherFactory | None = None,
 ) -> SweepSetup:
     """Return what a sweep that goes on with results is made of; raises as `SweepRun.resume_directory` does.
 
@@ -414,13 +427,14 @@ def resumed_setup(
         options: Settings that change no result.
         target: The platform.
         open_results: Gives the store of the results, by the options.
+        searcher: What makes the searcher of a custom search.
     """
     entry, options = checked_entry(entry), given_options(options)
     if spec is not None:
         spec, options = given_spec(spec, options)
     check_served(target, entry, options)
     store = open_results(options)
-    found = resumption_of(entry, store, options, spec)
+    found = resumption_of(entry, store, options, spec, searcher)
     return SweepSetup.of(entry, found.plan, store, found.options, surroundings_of(target, options), kept=found.kept)
 
 

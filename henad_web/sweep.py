@@ -104,8 +104,11 @@ class SweepSetup:
         around: Surroundings,
         *,
         kept: KeptRuns | None = None,
+        searched: SearchSource | None = None,
     ) -> SweepSetup:
         """Return that of the runs of `plan` that `options` ask for, beside those that are `kept`.
+
+        Those of a search come from `kept`, which told it of the runs there are, else from `searched`, at its start.
 
         Raises:
             OutputError: Something else has the place of a file of its model's own tables.
@@ -117,8 +120,9 @@ class SweepSetup:
             source: RunSource = planned_source(plan, options.shard or WHOLE, flags, told)
             search = None
         else:
-            source = (None if kept is None else kept.source) or SearchSource(SearchPlan.over(plan))
-            search = SearchTables(source.plan, source.searcher)
+            begun = searched if kept is None else kept.source
+            source = begun = begun or SearchSource(SearchPlan.over(plan))
+            search = SearchTables(begun.plan, begun.searcher)
         return cls(
             entry=entry,
             plan=plan,

@@ -62,6 +62,7 @@ def check_settings(search: SearchSpec, problems: ProblemList) -> None:
         hint = 'add what may vary, such as { param = "ID", range = { min = 0.0, max = 1.0 } }'
         problems.add(_TABLE, "space", f"{name} needs at least one factor", hint=hint)
     _check_purpose(search, name, problems)
+    _check_name(search, problems)
     for algorithm in SETTINGS:
         if algorithm is not search.algorithm and getattr(search, algorithm.value) is not None:
             hint = f'remove it, or write algorithm = "{algorithm}"'
@@ -133,6 +134,16 @@ def _check_distinct(search: SearchSpec, problems: ProblemList) -> None:
             hint = f"objective #{earlier + 1} has it already; remove one of them"
             wrong = f"two objectives of column '{objective.column}'"
             problems.add((*_TABLE, "objectives", position), "column", wrong, hint=hint)
+
+
+def _check_name(search: SearchSpec, problems: ProblemList) -> None:
+    if search.algorithm is SearchAlgorithm.CUSTOM:
+        if search.name is None or not search.name.strip():
+            hint = 'add what your program calls its searcher, such as name = "my_search"'
+            problems.add(_TABLE, "name", "a custom search needs the name of its searcher", hint=hint)
+    elif search.name is not None:
+        hint = 'remove it, or write algorithm = "custom"'
+        problems.add(_TABLE, "name", "name applies to a custom search", came=repr(search.name), hint=hint)
 
 
 def _check_climb(settings: HillClimbSettings, problems: ProblemList) -> None:

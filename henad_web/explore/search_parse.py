@@ -77,6 +77,7 @@ def read_search(top: TableReader) -> SearchSpec | None:
         pse=_part(table, "pse", _pse),
         cma_es=_part(table, "cma_es", _cma_es),
         nsga2=_part(table, "nsga2", _nsga2),
+        name=table.text("name"),
     )
     _check(search, table, before)
     return search
@@ -102,7 +103,7 @@ _REQUIRED = {
     "max_evaluations": "add the number of candidates in all, such as max_evaluations = 500",
     "batch_size": "add the number of candidates chosen at once, such as batch_size = 32",
 }
-_ALGORITHM_PARTS = ("objective", "objectives", *(algorithm.value for algorithm in SETTINGS))
+_ALGORITHM_PARTS = ("objective", "objectives", "name", *(algorithm.value for algorithm in SETTINGS))
 
 _Part = TypeVar("_Part")
 

@@ -60,6 +60,7 @@ class SearchAlgorithm(StrEnum):
     PSE = "pse"
     NSGA2 = "nsga2"
     CMA_ES = "cma_es"
+    CUSTOM = "custom"
 
     @property
     def is_portable(self) -> bool:
@@ -277,6 +278,7 @@ class SearchSpec(SpecTable, frozen=True, kw_only=True):
         pse: Settings of a pattern space exploration, which has to have them.
         cma_es: Settings of a CMA-ES, None for the defaults.
         nsga2: Settings of NSGA-II, None for the defaults.
+        name: What a custom search calls its searcher, which a program gives; None for the others.
     """
 
     path = ("search",)
@@ -292,6 +294,7 @@ class SearchSpec(SpecTable, frozen=True, kw_only=True):
     pse: PseSettings | None = None
     cma_es: CmaEsSettings | None = None
     nsga2: Nsga2Settings | None = None
+    name: str | None = None
 
     def __post_init__(self) -> None:
         """Make values plain, one factor or one of several objectives a tuple of it, `algorithm` a word.

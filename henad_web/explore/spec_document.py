@@ -256,6 +256,8 @@ def _search(search: SearchSpec, value: Callable[[object], object]) -> Document:
         "batch_size": search.batch_size,
         "space": [_factor(factor, value) for factor in search.space],
     }
+    if search.name is not None:
+        document["name"] = search.name
     if search.objective is not None:
         document["objective"] = _in_words(search.objective)
     if search.objectives:

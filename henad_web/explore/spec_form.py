@@ -419,6 +419,7 @@ class SearchForm(_Form, frozen=True):
         pse: Settings of a pattern space exploration.
         cma_es: Settings of a covariance matrix adaptation evolution strategy.
         nsga2: Settings of NSGA-II.
+        name: What a custom search calls its searcher, which a program gives.
     """
 
     algorithm: SearchAlgorithm
@@ -432,6 +433,7 @@ class SearchForm(_Form, frozen=True):
     pse: PseForm | UnsetType = UNSET
     cma_es: CmaEsForm | UnsetType = UNSET
     nsga2: Nsga2Form | UnsetType = UNSET
+    name: Annotated[str, Meta(pattern=r"\S")] | UnsetType = UNSET
 
 
 class ExecutionForm(_Form, frozen=True):

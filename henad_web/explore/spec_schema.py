@@ -108,15 +108,15 @@ def _add_rules(definitions: dict[str, Schema], top: Schema) -> None:
     definitions["Axis"]["dependencies"] = {"min": ["max"], "max": ["min"]}
     needed = {kind: ["objective"] for kind in SearchAlgorithm}
     needed |= {SearchAlgorithm.PSE: ["pse"], SearchAlgorithm.NSGA2: ["objectives"]}
-    purposes = ("objective", "objectives")
+    needed[SearchAlgorithm.CUSTOM] = ["objective", "name"]
     definitions["Search"]["allOf"] = [
         *({"if": _is("algorithm", [kind.value]), "then": {"required": keys}} for kind, keys in needed.items()),
         *(
             {
-                "if": _is("algorithm", [kind.value for kind, keys in needed.items() if purpose not in keys]),
-                "then": _without(purpose),
+                "if": _is("algorithm", [kind.value for kind, keys in needed.items() if key not in keys]),
+                "then": _without(key),
             }
-            for purpose in purposes
+            for key in ("objective", "objectives", "name")
         ),
         *({"if": _is("algorithm", [kind.value]), "else": _without(kind.value)} for kind in SETTINGS),
     ]

@@ -22,12 +22,14 @@ from henad_web.resume.checks import check_mode, check_model, read_manifest, reco
 from henad_web.resume.kept_runs import KeptRuns, resumed_runs
 from henad_web.resume.searched_runs import searched_runs
 from henad_web.run.options import check_search_options
+from henad_web.search.plan import SearchPlan
 
 if TYPE_CHECKING:
     from henad_web.explore.spec import SweepSpec
     from henad_web.model.entry import ModelEntry
     from henad_web.output.store import ResultsReader
     from henad_web.run.options import SweepRunOptions
+    from henad_web.search.custom import SearcherFactory
 
 __all__ = ["Resumption", "continued_manifest", "resumption_of"]
 
@@ -48,7 +50,11 @@ class Resumption:
 
 
 def resumption_of(
-    entry: ModelEntry, reader: ResultsReader, options: SweepRunOptions, spec: SweepSpec | None
+    entry: ModelEntry,
+    reader: ResultsReader,
+    options: SweepRunOptions,
+    spec: SweepSpec | None,
+    searcher: SearcherFactory | None = None,
 ) -> Resumption:
     """Return how to go on with the results that `reader` reads.
 
@@ -57,10 +63,11 @@ def resumption_of(
         reader: The results.
         options: What was asked for. Without a `spec`, shard and spec source are the recorded ones unless given.
         spec: What to go on with, None for the recorded spec.
+        searcher: What makes the searcher of a custom search.
 
     Raises:
         ResumeError: A check failed; its reason says which.
-        UsageError: A search is asked for what it cannot have, such as a shard.
+        UsageError: A search is asked for what it cannot have, such as a shard, or its `searcher` is wrong.
         ModelMismatchError: The results or the spec are of another model.
         OutputError: A table is damaged.
         ManifestError: The manifest cannot be read.
@@ -80,10 +87,10 @@ def resumption_of(
     plan = Plan.of(spec, entry.schema(), allow_name_clashes=True)
     options = dataclasses.replace(options, shard=shard, spec_source=source)
     check_search_options(plan, options)
-    if plan.search_space is None:
+    if plan.search_space is None and searcher is None:
         kept = resumed_runs(reader, manifest, plan, shard, retry_failed=options.retry_failed)
     else:
-        kept = searched_runs(reader, manifest, plan)
+        kept = searched_runs(reader, manifest, SearchPlan.over(plan, searcher))
     return Resumption(plan=plan, kept=kept, options=options)
 
 

@@ -27,7 +27,6 @@ from henad_web.run.search_source import SearchSource
 from henad_web.search.plan import SearchPlan
 
 if TYPE_CHECKING:
-    from henad_web.explore.plan import Plan
     from henad_web.output.manifest import Manifest
     from henad_web.output.store import ResultsReader
     from henad_web.output.table_index import RunsIndex, SeriesIndex
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["searched_runs"]
 
 
-def searched_runs(reader: ResultsReader, manifest: Manifest, plan: Plan) -> KeptRuns:
-    """Return what a resume of the search over `plan` keeps of the results that `reader` reads, after every check.
+def searched_runs(reader: ResultsReader, manifest: Manifest, search: SearchPlan) -> KeptRuns:
+    """Return what a resume of `search` keeps of the results that `reader` reads, after every check.
 
     The runs that are kept are those before the first whose series or tables are torn; none is done again, whatever it
     came to.
@@ -45,8 +44,9 @@ def searched_runs(reader: ResultsReader, manifest: Manifest, plan: Plan) -> Kept
     Raises:
         ResumeError: A check failed; its reason says which.
         TableDamagedError: A table is damaged before its end.
+        UsageError: A custom searcher asks for what it must not.
     """
-    path, stamp, search = str(reader.path), reader.stamp(), SearchPlan.over(plan)
+    path, stamp, plan = str(reader.path), reader.stamp(), search.base
     check_search(manifest, search, path)
     runs, series = checked_indexes(reader, manifest, plan)
     own = checked_own_tables(reader, manifest)

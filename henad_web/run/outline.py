@@ -39,6 +39,7 @@ class SearchOutline:
 
     Attributes:
         algorithm: How it chooses candidates.
+        name: What a custom search calls its searcher, None for the others.
         max_evaluations: Candidates in all, those that are evaluated again included.
         batch_size: Most candidates chosen at once; the end of a generation or of the first samples cuts a batch short.
         objective: What it is for; None for a pse search and for one with several objectives.
@@ -51,6 +52,7 @@ class SearchOutline:
     """
 
     algorithm: SearchAlgorithm
+    name: str | None
     max_evaluations: int
     batch_size: int
     objective: ObjectiveSpec | None
@@ -188,6 +190,7 @@ def _search_outline(plan: SearchPlan) -> SearchOutline:
     search, space = plan.search, plan.base.search_space
     return SearchOutline(
         algorithm=search.algorithm,
+        name=search.name,
         max_evaluations=search.max_evaluations,
         batch_size=search.batch_size,
         objective=search.objective,

@@ -7,6 +7,7 @@ pure function of a seed and of what was told. `plan` alone knows a model, and wh
 """
 
 from henad_web.search.algorithms import searcher_of
+from henad_web.search.custom import SearcherFactory
 from henad_web.search.optuna_study import asking
 from henad_web.search.plan import SearchPlan
 from henad_web.search.searcher import Candidate, Evaluation, Origin, Searcher, SlicedSearcher
@@ -19,6 +20,7 @@ __all__ = [
     "SearchPlan",
     "SearchSpace",
     "Searcher",
+    "SearcherFactory",
     "SlicedSearcher",
     "asking",
     "searcher_of",

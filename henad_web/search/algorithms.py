@@ -42,6 +42,11 @@ def searcher_of(spec: SearchSpec, space: SearchSpace, seed: int) -> SteadySearch
     Raises:
         UsageError: The spec lacks what its algorithm needs.
     """
+    if spec.algorithm is SearchAlgorithm.CUSTOM:
+        raise UsageError(
+            f"a custom search is done by a searcher of your program, '{spec.name}'; "
+            f"give what makes it: SweepRun.start(…, searcher=…), and the same where it is gone on with"
+        )
     return _SEARCHERS[spec.algorithm](spec, space, seed)
 
 

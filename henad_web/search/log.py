@@ -107,6 +107,10 @@ class CandidateLog:
         score.objectives = objectives_of(score.replicates, self.objectives)
         return score
 
+    def holds(self, candidate_id: int) -> bool:
+        """Return whether `candidate_id` was told and evaluates no other one again."""
+        return candidate_id in self._scores
+
     def known(self, key: ConfigKey) -> int | None:
         """Return the first candidate of a config, None where none was told."""
         return self._first.get(key)

@@ -31,6 +31,7 @@ from henad_web.model.decimals import f64_text
 from henad_web.model.fnv import Fnv1a64
 from henad_web.model.schema import ModelSchema
 from henad_web.search.algorithms import searcher_of
+from henad_web.search.custom import CustomSearch, SearcherFactory
 from henad_web.search.searcher import Candidate, SteadySearcher
 from henad_web.search.space import Genome, SearchSpace
 
@@ -45,11 +46,13 @@ class SearchPlan:
         base: The plan of what every candidate shares: one config of fixed values, schedule, measuring.
         search: The search.
         space: What it looks through.
+        factory: What makes the searcher of a custom search; None for the others, and where it is only planned.
     """
 
     base: Plan
     search: SearchSpec
     space: SearchSpace
+    factory: SearcherFactory | None = None
 
     @classmethod
     def of(cls, spec: SweepSpec, schema: ModelSchema) -> SearchPlan:
@@ -63,15 +66,18 @@ class SearchPlan:
         return cls.over(Plan.of(spec, schema))
 
     @classmethod
-    def over(cls, base: Plan) -> SearchPlan:
-        """Return the search whose base is `base`.
+    def over(cls, base: Plan, factory: SearcherFactory | None = None) -> SearchPlan:
+        """Return the search whose base is `base`; `factory` makes the searcher of a custom one.
 
         Raises:
-            UsageError: The plan is that of a sweep.
+            UsageError: The plan is that of a sweep, or a `factory` comes with a search that is not custom.
         """
         if base.spec.search is None or base.search_space is None:
             raise UsageError("the spec is no search; allowed: one with a [search] table, SweepSpec(search=…)")
-        return cls(base=base, search=base.spec.search, space=SearchSpace(base.search_space.domains))
+        if factory is not None and base.spec.search.algorithm is not SearchAlgorithm.CUSTOM:
+            came = f'came one and algorithm = "{base.spec.search.algorithm}"'
+            raise UsageError(f'a searcher of your program does a custom search, {came}; write algorithm = "custom"')
+        return cls(base=base, search=base.spec.search, space=SearchSpace(base.search_space.domains), factory=factory)
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -89,7 +95,13 @@ class SearchPlan:
         return search_seed(self.base.spec.seeds.root)
 
     def searcher(self) -> SteadySearcher:
-        """Return the searcher at its start."""
+        """Return the searcher at its start.
+
+        Raises:
+            UsageError: It is a custom search, and there is no factory, or one that fails.
+        """
+        if self.factory is not None:
+            return CustomSearch(self, self.factory)
         return searcher_of(self.search, self.space, self.search_seed)
 
     def config(self, candidate: Candidate) -> Config:
@@ -149,6 +161,8 @@ class SearchPlan:
         for factor in search.space:
             _write_factor(fnv, factor)
         _write_settings(fnv, search)
+        if search.name is not None:
+            fnv.text(search.name)
         return fnv.hex()
 
 

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import optuna
 import pytest
 
+import henad_web as hw
 from henad_web.errors import UsageError
 from henad_web.explore.levels import ContinuousDomain, Domain, WholeDomain, decimal_levels
 from henad_web.explore.search_spec import Goal, ObjectiveSpec
 from henad_web.model.params import ParamValue
-from henad_web.search import Candidate, Evaluation, Origin, Searcher, SearchSpace, SlicedSearcher, asking
+from henad_web.search import (
+    Candidate,
+    Evaluation,
+    Origin,
+    Searcher,
+    SearchPlan,
+    SearchSpace,
+    SlicedSearcher,
+    asking,
+)
+from henad_web.search.optuna_study import StudySearch
 from tests.shared.search_studies import MAXIMIZE, noise
 
 TENTHS = decimal_levels(0.0, 1.0, 0.1)
@@ -162,3 +174,62 @@ def test_a_range_may_be_as_long_as_numbers_are_or_a_single_one(low: float) -> No
         patch.setattr(optuna.samplers.TPESampler, "sample_independent", lambda *_: high)
         (candidate,) = search.ask(1)
     assert space.values(candidate.genome) == (high,)
+
+
+STUDY = """
+model = "game_of_life"
+set = { grid_width = 16, grid_height = 16 }
+run = { steps = 5, replicates = 2 }
+[search]
+algorithm = "custom"
+name = "tpe"
+max_evaluations = 20
+batch_size = 4
+objective = { column = "Alive:max", goal = "maximize" }
+space = [{ param = "density", range = { min = 0.1, max = 0.9 } }]
+"""
+
+
+def tpe(plan: SearchPlan, seed: int | None = 3) -> StudySearch:
+    assert plan.search.objective is not None
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    budget = plan.search.max_evaluations
+    return asking(study, plan.space, objective=plan.search.objective, max_evaluations=budget, names=["density"])
+
+
+def folder_of(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir() if file.name != "henad.lock"}
+
+
+def test_a_sweep_that_a_study_drives_goes_on_to_the_files_of_a_whole_one(tmp_path: Path) -> None:
+    entry, spec = hw.example_models()["game_of_life"], hw.parse_spec(STUDY).spec
+    hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path / "whole"), searcher=tpe)
+
+    with hw.SweepRun.start(entry, spec, hw.DirectoryOutput(tmp_path / "cut"), searcher=tpe) as run:
+        while not run.is_ended:
+            event = run.try_recv()
+            if isinstance(event, hw.RunFinished) and event.outcome.run.run_id == 13:
+                run.abort()
+    before = folder_of(tmp_path / "cut")
+    with pytest.raises(hw.ResumeError) as refused:
+        hw.resume_sweep(entry, tmp_path / "cut", searcher=lambda plan: tpe(plan, seed=None))
+    assert refused.value.reason is hw.ResumeReason.SEARCH_RUN_CHANGED
+    assert folder_of(tmp_path / "cut") == before, "a study that asks for something else changes nothing"
+    hw.resume_sweep(entry, tmp_path / "cut", searcher=tpe)
+    assert hw.masked(folder_of(tmp_path / "cut")) == hw.masked(folder_of(tmp_path / "whole"))
+
+
+def test_a_searcher_that_fails_loses_nothing_that_is_written(tmp_path: Path) -> None:
+    entry, spec = hw.example_models()["game_of_life"], hw.parse_spec(STUDY).spec
+
+    def breaking(plan: SearchPlan) -> StudySearch:
+        search = tpe(plan)
+        search.study.sampler.after_trial = lambda study, trial, *_: 1 // (trial.number - 9)
+        return search
+
+    with pytest.raises(hw.HenadError, match="the searcher 'tpe' failed as it was told of 4 candidates: ZeroDivision"):
+        hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path / "cut"), searcher=breaking)
+    assert len((tmp_path / "cut" / "runs.csv").read_bytes().splitlines()) == 1 + 24
+    hw.resume_sweep(entry, tmp_path / "cut", searcher=tpe)
+    hw.run_spec(entry, spec, output=hw.DirectoryOutput(tmp_path / "whole"), searcher=tpe)
+    assert hw.masked(folder_of(tmp_path / "cut")) == hw.masked(folder_of(tmp_path / "whole"))

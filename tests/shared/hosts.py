@@ -9,6 +9,7 @@ from typing import Any
 import henad_web as hw
 from henad_web.model.entry import EntryGiven
 from henad_web.output.store import OutputPlace
+from henad_web.search import SearcherFactory
 from henad_web.targets import PumpedTarget, Target
 
 FRAME_S = 1 / 60
@@ -41,9 +42,16 @@ class Host:
         self._runs: list[hw.SweepRun] = []
 
     def start(
-        self, entry: EntryGiven, spec: hw.SweepSpec, output: OutputPlace | None = None, **options: Any
+        self,
+        entry: EntryGiven,
+        spec: hw.SweepSpec,
+        output: OutputPlace | None = None,
+        *,
+        searcher: SearcherFactory | None = None,
+        **options: Any,
     ) -> hw.SweepRun:
-        run = hw.SweepRun.start(entry, spec, output, hw.SweepRunOptions(**options), target=self.target)
+        given = hw.SweepRunOptions(**options)
+        run = hw.SweepRun.start(entry, spec, output, given, searcher=searcher, target=self.target)
         self._runs.append(run)
         return run
 

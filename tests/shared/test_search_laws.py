@@ -76,7 +76,7 @@ def state_of(searcher: SteadySearcher) -> object:
 
 
 def test_each_algorithm_is_under_test() -> None:
-    assert set(KINDS) == {algorithm.value for algorithm in SearchAlgorithm}
+    assert {*KINDS, "custom"} == {algorithm.value for algorithm in SearchAlgorithm}
 
 
 @settings(max_examples=25, deadline=None)

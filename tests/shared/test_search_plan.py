@@ -19,7 +19,7 @@ from henad_web.run.search_source import SearchSource
 from henad_web.search import Candidate, Evaluation, Origin, SearchPlan
 from henad_web.search.random_search import ScoredSearcher
 from tests.shared.schemas import SCHEMA
-from tests.shared.test_search_spec import CLIMB, CMA_ES, GENETIC, NSGA2, PSE
+from tests.shared.test_search_spec import CLIMB, CMA_ES, CUSTOM, GENETIC, NSGA2, PSE
 
 
 def plan_of(text: str) -> SearchPlan:
@@ -96,6 +96,11 @@ def test_the_hash_of_a_cma_es_has_nothing_for_a_population_to_be_chosen() -> Non
     fnv.byte(0).text("size").byte(1).f64(1.0).f64(8.0).byte(0)
     assert plan.search_hash == fnv.u64(0).f64(0.25).hex()
     assert len({plan_of(text).search_hash for text in (CMA_ES, CMA_ES.replace("= 12", "= 13"))}) == 2
+
+
+def test_the_hash_of_a_custom_search_takes_its_name() -> None:
+    hashes = {plan_of(CUSTOM.replace("mine", name)).search_hash for name in ("mine", "yours")}
+    assert len(hashes) == 2
 
 
 def test_the_hash_of_an_nsga2_search_has_each_objective_and_the_rate_that_is_meant() -> None:

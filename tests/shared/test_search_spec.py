@@ -98,6 +98,9 @@ population = 12
 """
 
 
+CUSTOM = CMA_ES[: CMA_ES.index("[search.cma_es]")].replace('"cma_es"', '"custom"\nname = "mine"')
+
+
 def search_of(text: str) -> hw.SearchSpec:
     search = hw.parse_spec(text).spec.search
     assert search is not None
@@ -116,7 +119,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
     return ()
 
 
-@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES, NSGA2])
+@pytest.mark.parametrize("text", [GENETIC, PSE, CLIMB, CMA_ES, CUSTOM, NSGA2])
 def test_the_good_ones_are_good(text: str) -> None:
     assert problems_in(text) == ()
 
@@ -174,6 +177,13 @@ def test_a_search_is_written_back_in_full_in_both_forms(text: str) -> None:
         "min",
         "mutation_rate" if name == "nsga2" else "",  # follows from the space
     }
+
+
+def test_the_name_of_a_searcher_is_written_in_both_forms_and_hashed() -> None:
+    spec = hw.parse_spec(CUSTOM).spec
+    assert hw.parse_spec(hw.spec_to_toml(spec)).spec == hw.parse_spec(hw.spec_to_json(spec)).spec
+    assert search_of(hw.spec_to_toml(spec)).name == "mine"
+    assert hw.spec_hash(spec) != hw.spec_hash(hw.parse_spec(CUSTOM.replace("mine", "yours")))
 
 
 def test_settings_that_are_left_out_are_written_back_too() -> None:
@@ -321,6 +331,15 @@ MISTAKES = [
      NO_LEVELS, NO_LEVELS_HINT),
     (CMA_ES, "range = { min = 0.05, max = 0.9 }", "valus = [0.1]", "valus", "unknown key `valus`",
      "did you mean 'values'?"),
+    (CUSTOM, 'name = "mine"\n', "", "name", "a custom search needs the name of its searcher",
+     'add what your program calls its searcher, such as name = "my_search"'),
+    (CUSTOM, '"mine"', '" "', "name", "a custom search needs the name of its searcher", None),
+    (CUSTOM, '"mine"', "3", "name", "not a text", None),
+    (CUSTOM, "name =", "nam =", "nam", "unknown key `nam`", "did you mean 'name'?"),
+    (CUSTOM, '"custom"', '"random"', "name", "name applies to a custom search",
+     'remove it, or write algorithm = "custom"'),
+    (CUSTOM, 'objective = { column = "Alive:max", goal = "minimize" }\n', "", "objective",
+     "a custom search needs an objective", None),
     (PSE, "[search]", "[[block]]\nfactors = []\n[search]", None, "a search takes no blocks: it chooses configs itself",
      "remove the blocks; what may vary stands in the space of [search]"),
     (PSE, "[search]", '[run]\norder = "breadth"\n[search]', "order",

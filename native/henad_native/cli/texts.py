@@ -68,7 +68,8 @@ def outline_lines(name: str, outline: SweepOutline) -> Iterator[str]:
 
 def _search_lines(name: str, outline: SweepOutline, search: SearchOutline) -> Iterator[str]:
     size = size_text(search.max_evaluations, outline.replicates, outline.runs, noun="evaluation")
-    yield f"search of {name} ({outline.model}): {search.algorithm}, {size}"
+    algorithm = search.algorithm if search.name is None else f"{search.algorithm} '{search.name}'"
+    yield f"search of {name} ({outline.model}): {algorithm}, {size}"
     yield _labelled(
         "batch size", f"{amount(search.batch_size, 'candidate')}, at least {search.least_batches:,} of them"
     )
