@@ -24,7 +24,7 @@ from henad_web.targets import current, needed
 
 if TYPE_CHECKING:
     from henad_web.model.entry import ModelsGiven
-    from henad_web.results.verifying import VerifyReport
+    from henad_web.results.differences import VerifyReport
     from henad_web.targets import Target
 
 __all__ = ["ResultSet", "verify"]

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from study import Study
-from wording import as_sentence, gap_text, opened_text
+from wording import archive_text, as_sentence, gap_text, opened_text, ranking_text
 
 import henad_web as hw
 from henad_web.explore.outcomes import Series
 from henad_web.results.archive import ArchiveLimits, unpack
 from henad_web.results.recognition import usual_names
+from henad_web.results.search import SearchHistory
 
 __all__ = ["LIMITS", "Recorded", "opened_archive"]
 
@@ -52,14 +53,15 @@ class Recorded:
     @property
     def sentence(self) -> str:
         """What was opened, in words."""
-        counts = self.results.counts
-        return opened_text(
+        counts, search = self.results.counts, self.results.search
+        opened = opened_text(
             status=self.results.status.value,
             rows=counts.rows,
             planned=self.results.expected_runs,
             is_most=self.is_most,
             failed=counts.failed,
         )
+        return opened if search is None else f"{opened} {_search_sentence(search)}"
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -91,6 +93,17 @@ def opened_archive(content: bytes, models: hw.ModelSet, *, most_runs: int) -> Re
     )
 
 
+def _search_sentence(search: SearchHistory) -> str:
+    """Return what a search came to so far, in words."""
+    evaluations = len(search.evaluations)
+    if search.settings.pse is None:
+        leaders = [(entry.candidate_id, entry.objective, entry.replicate_count) for entry in search.ranking]
+        return ranking_text(evaluations, leaders)
+    x_axis, y_axis = search.settings.pse.axes
+    cells = x_axis.cells * y_axis.cells
+    return archive_text(evaluations, filled=len(search.archive), cells=cells, outside=search.outside_count)
+
+
 def _outcome(results: hw.ResultSet, run_id: int) -> hw.RunOutcome:
     row = results.runs.run(run_id)
     series = Series.empty(len(results.stat_columns))
@@ -99,7 +112,7 @@ def _outcome(results: hw.ResultSet, run_id: int) -> hw.RunOutcome:
         series = Series(recorded.ticks, recorded.values)
     return hw.RunOutcome(
         run=row.run,
-        config=results.plan.configs[row.run.config_id],
+        config=results.config(run_id),
         run_key=row.run_key,
         status=row.status,
         stop_reason=row.stop_reason,

@@ -6,18 +6,22 @@ they are tested without a browser.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from henad_web.wording import amount, duration_text, most_text, size_text
 
 __all__ = [
     "GAP_MARK",
     "TIMES",
     "archive_name",
+    "archive_text",
     "as_sentence",
     "ended_text",
     "gap_text",
     "number_text",
     "opened_text",
     "plan_text",
+    "ranking_text",
     "search_text",
     "slow_step_text",
     "state_text",
@@ -89,6 +93,23 @@ def opened_text(*, status: str, rows: int, planned: int, failed: int, is_most: b
     """Return what results that were opened hold: their status, and of how many planned runs."""
     text = f"Opened results ({status}): {rows:,} of {most_text(planned, is_most=is_most)}"
     return f"{text}, {failed:,} failed." if failed else f"{text}."
+
+
+_MOST_LEADERS = 3
+
+
+def ranking_text(evaluations: int, leaders: Sequence[tuple[int, float, int]]) -> str:
+    """Return who leads a search after `evaluations`, of all candidates by rank: id, objective and runs of each."""
+    told = [
+        f"candidate {id} with {number_text(objective)} over {amount(runs, 'run')}"
+        for id, objective, runs in leaders[:_MOST_LEADERS]
+    ]
+    return f"{amount(evaluations, 'evaluation')}; best: {', '.join(told) or 'none yet'}."
+
+
+def archive_text(evaluations: int, *, filled: int, cells: int, outside: int) -> str:
+    """Return how many cells a search for patterns has met after `evaluations`, `outside` of which left the axes."""
+    return f"{amount(evaluations, 'evaluation')}; {filled:,} of {amount(cells, 'cell')} met, {outside:,} outside."
 
 
 def archive_name(model: str) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from henad_web.errors import TableDamagedError
 from henad_web.explore.outcomes import RunStatus, StopReason
 from henad_web.model.decimals import f64_from_text
+from henad_web.search.searcher import Origin
 
 __all__ = [
     "Cells",
@@ -103,6 +104,14 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _whole_or_none(text: str) -> int:
+    return _whole(text) if text else -1
+
+
+def _flag(text: str) -> bool:
+    return _BOOLS[text] if text else False
+
+
 def _number(text: str) -> float:
     if text.isdigit() and text.isascii():  # most are; measured: a third of the time of the pattern
         return float(text)
@@ -136,6 +145,9 @@ _KINDS: dict[str, tuple[Any, Callable[[str], Any], str]] = {
     "tick": (np.uint64, _whole, "a whole number from 0 to 2^64 - 1"),
     "key": (np.str_, _key, "16 hex digits"),
     "number": (np.float64, _number, "a number or nothing"),
+    "count or nothing": (np.int64, _whole_or_none, "a whole number or nothing"),
+    "flag": (np.bool_, _flag, "true, false or nothing"),
+    "origin": (np.str_, lambda text: Origin(text).value, f"one of {', '.join(Origin)}"),
     "status": (np.str_, lambda text: RunStatus(text).value, f"one of {', '.join(RunStatus)}"),
     "stop_reason": (np.str_, lambda text: StopReason(text).value, f"one of {', '.join(StopReason)}"),
     "text": (np.str_, str, "a text"),

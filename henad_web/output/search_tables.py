@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from henad_web.search.searcher import SteadySearcher
     from henad_web.search.update import Evaluated, SearchUpdate
 
-__all__ = ["SearchFile", "SearchTables", "search_files"]
+__all__ = ["SearchFile", "SearchTables", "archive_cells", "member_cells", "ranking_cells", "search_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +266,7 @@ class _Objective(_Kind):
 
     def _row(self, rank: int, entry: RankedCandidate) -> bytes:
         config = self._plan.config_of(entry.candidate_id, self._searcher.log[entry.candidate_id].genome)
-        counts = entry.replicate_count, entry.failed_count, entry.evaluations, entry.first_batch
-        texts = config_texts(self._plan.base.schema.params, config)
-        return csv_line([str(rank), str(entry.candidate_id), *texts, number_text(entry.objective), *map(str, counts)])
+        return csv_line(ranking_cells(rank, entry, config_texts(self._plan.base.schema.params, config)))
 
     def generation_rows(self, update: SearchUpdate) -> bytes:
         return b"".join(map(_generation, update.generations))
@@ -325,10 +323,7 @@ class _Objectives(_Kind):
 
     def _row(self, rank: int, member: RankedMember) -> bytes:
         config = self._plan.config_of(member.candidate_id, self._searcher.log[member.candidate_id].genome)
-        texts = config_texts(self._plan.base.schema.params, config)
-        numbers = map(number_text, (*member.objectives, member.distance))
-        counts = member.replicate_count, member.failed_count, member.evaluations, member.first_batch
-        return csv_line([str(rank), str(member.candidate_id), *texts, *numbers, *map(str, counts)])
+        return csv_line(member_cells(rank, member, config_texts(self._plan.base.schema.params, config)))
 
 
 class _Patterns(_Kind):
@@ -366,22 +361,39 @@ class _Patterns(_Kind):
         archive, lines = self._searcher.archive, list[bytes]()
         if archive.axes is not None:
             for entry in archive.entries():
-                lines.append(self._row(entry, *archive.axes))
+                lines.append(self._row(entry, archive.axes))
                 if len(lines) == PIECE:
                     yield b"".join(lines)
                     lines.clear()
         yield b"".join(lines)
         return SearchReport(archive=archive.entries())
 
-    def _row(self, entry: ArchiveEntry, x_axis: PatternAxis, y_axis: PatternAxis) -> bytes:
-        bounds = map(number_text, (*x_axis.bounds(entry.cell[0]), *y_axis.bounds(entry.cell[1])))
+    def _row(self, entry: ArchiveEntry, axes: tuple[PatternAxis, PatternAxis]) -> bytes:
         config = self._plan.config_of(entry.candidate_id, entry.genome)
-        texts = config_texts(self._plan.base.schema.params, config)
-        leading = [*map(str, entry.cell), *bounds, str(entry.hits), str(entry.candidate_id)]
-        return csv_line([*leading, *texts, number_text(entry.x), number_text(entry.y)])
+        return csv_line(archive_cells(entry, axes, config_texts(self._plan.base.schema.params, config)))
 
     def filled_cells(self, last: SearchUpdate | None) -> int:
         return 0 if last is None else last.filled_cells
+
+
+def ranking_cells(rank: int, entry: RankedCandidate, config: Sequence[str]) -> list[str]:
+    """Return the cells of best.csv for `entry`, whose rank from 1 is `rank` and whose config has the texts `config`."""
+    counts = entry.replicate_count, entry.failed_count, entry.evaluations, entry.first_batch
+    return [str(rank), str(entry.candidate_id), *config, number_text(entry.objective), *map(str, counts)]
+
+
+def member_cells(rank: int, member: RankedMember, config: Sequence[str]) -> list[str]:
+    """Return the cells of best.csv for `member` of a front; otherwise as `ranking_cells`."""
+    numbers = map(number_text, (*member.objectives, member.distance))
+    counts = member.replicate_count, member.failed_count, member.evaluations, member.first_batch
+    return [str(rank), str(member.candidate_id), *config, *numbers, *map(str, counts)]
+
+
+def archive_cells(entry: ArchiveEntry, axes: tuple[PatternAxis, PatternAxis], config: Sequence[str]) -> list[str]:
+    """Return the cells of archive.csv for `entry`, a cell of `axes`, whose exemplar has the texts `config`."""
+    bounds = [bound for axis, at in zip(axes, entry.cell, strict=True) for bound in axis.bounds(at)]
+    leading = [*map(str, entry.cell), *map(number_text, bounds), str(entry.hits), str(entry.candidate_id)]
+    return [*leading, *config, number_text(entry.x), number_text(entry.y)]
 
 
 def _kind_of(search: SearchSpec) -> type[_Objective] | type[_Objectives] | type[_Patterns]:

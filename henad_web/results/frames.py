@@ -23,6 +23,7 @@ from henad_web.results.errors import NeedsExtraError
 if TYPE_CHECKING:
     from henad_web.results.own_tables import RecordedTable
     from henad_web.results.recorded import RecordedResults
+    from henad_web.results.search_columns import SearchColumns
 
 __all__ = [
     "ArrowTable",
@@ -33,11 +34,14 @@ __all__ = [
     "own_frame",
     "provenance_of",
     "runs_frame",
+    "search_arrow",
+    "search_frame",
     "series_frame",
     "to_arrow",
     "to_dataset",
     "write_own_parquet",
     "write_parquet",
+    "write_search_parquet",
 ]
 
 UNITS: Mapping[str, str] = {
@@ -60,6 +64,11 @@ Dataset: TypeAlias = Any
 """An `xarray.Dataset`."""
 
 _Library: TypeAlias = Any
+
+_ArrowArray: TypeAlias = Any
+
+_NULLABLE = {"i": "Int64", "b": "boolean"}
+"""Types of pandas whose values may be missing, by the kind of a numpy type."""
 
 _CATEGORIES = ("status", "stop_reason")
 
@@ -139,12 +148,17 @@ def to_arrow(results: RecordedResults, table: str = "runs") -> ArrowTable:
 
 def _arrow_of(results: RecordedResults, columns: Mapping[str, NDArray[Any]]) -> ArrowTable:
     arrow = _library("pyarrow", "to_arrow")
+    return _arrow_table(results, {name: arrow.array(column) for name, column in columns.items()})
+
+
+def _arrow_table(results: RecordedResults, columns: Mapping[str, _ArrowArray]) -> ArrowTable:
+    arrow = _library("pyarrow", "to_arrow")
     metadata = {f"henad.{key}": value for key, value in provenance_of(results).items()}
     fields = [
         arrow.field(name, array.type, metadata={"units": UNITS[name]} if name in UNITS else None)
-        for name, array in ((name, arrow.array(column)) for name, column in columns.items())
+        for name, array in columns.items()
     ]
-    return arrow.table(list(map(arrow.array, columns.values())), schema=arrow.schema(fields, metadata=metadata))
+    return arrow.table(list(columns.values()), schema=arrow.schema(fields, metadata=metadata))
 
 
 def write_parquet(results: RecordedResults, path: str | os.PathLike[str], table: str = "runs") -> None:
@@ -198,6 +212,46 @@ def write_own_parquet(results: RecordedResults, table: RecordedTable, path: str 
 
 def _joined(blocks: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def search_frame(results: RecordedResults, table: SearchColumns) -> DataFrame:
+    """Return one `table` of a search as a `pandas.DataFrame`, empty cells as missing values.
+
+    Raises:
+        NeedsExtraError: pandas is not installed.
+    """
+    pandas = _library("pandas", "to_pandas")
+    columns = {}
+    for name, values, empty in table.cells():
+        columns[name] = values
+        if empty is not None:
+            columns[name] = pandas.array(values, _NULLABLE[values.dtype.kind])
+            columns[name][empty] = pandas.NA
+    frame = pandas.DataFrame(columns)
+    frame.attrs = provenance_of(results)
+    return frame
+
+
+def search_arrow(results: RecordedResults, table: SearchColumns) -> ArrowTable:
+    """Return one `table` of a search as a `pyarrow.Table`, empty cells as nulls, the provenance in its metadata.
+
+    Raises:
+        NeedsExtraError: pyarrow is not installed.
+    """
+    arrow = _library("pyarrow", "to_arrow")
+    cells = {name: arrow.array(values, mask=empty) for name, values, empty in table.cells()}
+    return _arrow_table(results, cells)
+
+
+def write_search_parquet(results: RecordedResults, table: SearchColumns, path: str | os.PathLike[str]) -> None:
+    """Write one `table` of a search to the Parquet file `path`, with the provenance in its metadata.
+
+    Raises:
+        NeedsExtraError: pyarrow is not installed.
+        OSError: The file cannot be written.
+    """
+    content = search_arrow(results, table)
+    _library("pyarrow.parquet", "to_parquet").write_table(content, os.fspath(path))
 
 
 def to_dataset(results: RecordedResults) -> Dataset:
@@ -301,6 +355,8 @@ def _columns_of(results: RecordedResults, table: str) -> Iterator[tuple[str, NDA
     else:
         own = results.table_ids
         hint = f"; one of the model's own is results.table({table!r})" if table in own else ""
+        if results.is_search:
+            hint = "; those of a search are results.search.table(NAME)"
         raise UsageError(f"no table {table!r}; allowed: 'runs' or 'series'{hint}")
 
 

@@ -1,14 +1,12 @@
 """One result set read back: manifest, rows, series, summary, and the plan and models behind them.
 
-Owns what a result set is once its files are open, and what a replay of one of its runs is and where it stands: it steps
-as a run does, by the cursor of a run, and compares nothing. Where the files are, and whether somebody still writes
-them, is told by whoever opens them. Writes nothing.
+Owns what a result set is once its files are open. Where the files are, and whether somebody still writes them, is told
+by whoever opens them. Writes nothing.
 """
 
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from henad_web.errors import ResultsError, UsageError, counted, near_miss
-from henad_web.explore.measure import MeasurePlan
+from henad_web.errors import UsageError, counted, near_miss
 from henad_web.explore.outcomes import RunStatus
 from henad_web.explore.plan import Config, Plan
 from henad_web.model.decimals import whole_text
@@ -33,11 +30,11 @@ from henad_web.output.record import Counts, non_finite_line
 from henad_web.results.errors import MissingFileError, ModelChangedError
 from henad_web.results.own_tables import RecordedTable
 from henad_web.results.recognition import Opener, ResultFiles
+from henad_web.results.replays import Replay, ReplayPoint, recorded_config, replay_of
 from henad_web.results.runs import RecordedRuns
+from henad_web.results.search import SearchHistory, check_settings_of
 from henad_web.results.series import RecordedSeries, SeriesFile
 from henad_web.results.summary import RecordedSummary
-from henad_web.run.cursor import RunCursor
-from henad_web.run.requests import RunRequest
 from henad_web.wording import henad_command, models_named
 
 if TYPE_CHECKING:
@@ -49,69 +46,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING_SERIES",
     "RecordedResults",
-    "Replay",
-    "ReplayPoint",
     "ResultStatus",
     "RunSeries",
 ]
-
-
-class ReplayPoint(StrEnum):
-    """Where a replayed model stands: at tick 0 before any action, or at the last tick of its run."""
-
-    START = "start"
-    END = "end"
-
-    @classmethod
-    def of(cls, text: str) -> ReplayPoint:
-        """Return the point called `text`.
-
-        Raises:
-            UsageError: There is no such point.
-        """
-        try:
-            return cls(text)
-        except ValueError:
-            hint = near_miss(str(text), list(cls))
-            wrong = f"a replay at {text!r}; allowed: {' or '.join(cls)}"
-            raise UsageError(f"{wrong}; {hint}" if hint else wrong) from None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
-    """What one run was made from.
-
-    Attributes:
-        entry: The model.
-        request: The run, its config and its actions by tick. Those of tick 0 fire before the first step, any other
-            right after the step that reaches its tick.
-        measure: When it was sampled and when it was to end; nothing is kept.
-        ticks: Tick at which the run ended.
-        label: The run in words.
-    """
-
-    entry: ModelEntry
-    request: RunRequest
-    measure: MeasurePlan
-    ticks: int
-    label: str
-
-    def state(self, at: ReplayPoint = ReplayPoint.END) -> ModelState:
-        """Return the model at `at`; whatever it raises while it is built or stepped is the caller's to see.
-
-        Raises:
-            ResultsError: The model does not come as far as the row says, and raises nothing that tells why.
-        """
-        cursor, outcome = RunCursor(self.entry, self.measure, self.request, time.perf_counter), None
-        cursor.build()
-        tick = 0 if at is ReplayPoint.START else self.ticks
-        while at is ReplayPoint.END and (outcome := cursor.advance(tick - cursor.tick)) is None and cursor.tick < tick:
-            pass
-        state = cursor.state
-        if state is None or cursor.tick < tick:
-            note = "" if outcome is None else f": {outcome.note}"
-            raise cursor.error or ResultsError(f"{self.label} did not come to tick {tick} again{note}")
-        return state
 
 
 MISSING_SERIES = (
@@ -182,7 +119,7 @@ class RecordedResults:
             is_live: Whether somebody writes the files now.
 
         Raises:
-            ManifestError: The manifest cannot be read.
+            ManifestError: The manifest cannot be read, or has settings of a search that cannot be.
             MissingFileError: There is no table of runs, and no writer died that would have made it.
             ResultsError: A table is not what a sweep writes.
         """
@@ -190,9 +127,10 @@ class RecordedResults:
         self._models = None if models is None else ModelSet.of(models)
         self.path, self.ignored = files.path, files.ignored
         self.manifest = Manifest.read(files.read(MANIFEST), path=files.path)
+        check_settings_of(self.manifest, path=files.path)
         if self.manifest.has_ended:
             files.check_runs()
-        with self.runs_reader()() as stream:
+        with self.reader(RUNS)() as stream:
             self.runs = RecordedRuns(stream, layout_of(self.manifest))
         self._series = SeriesFile(files.parts.get(SERIES), self.stat_columns)
         self._kept: dict[int, RecordedSeries] = {}
@@ -242,7 +180,10 @@ class RecordedResults:
 
     @property
     def expected_runs(self) -> int:
-        """Runs of its part of the plan; with adaptive replicates the most there may be, until it has ended."""
+        """Runs of its part of the plan; with adaptive replicates, and of a search, the most until it has ended."""
+        search = self.manifest.search
+        if search is not None and self.manifest.status is ManifestStatus.COMPLETE:
+            return search.evaluations * self.manifest.plan.replicates
         return self.manifest.expected_runs
 
     @property
@@ -257,16 +198,39 @@ class RecordedResults:
             return None
         if not self.has_series:
             return MISSING_SERIES
-        missing = next((file.name for file in own_files(self.manifest.columns) if not self._holds(file.name)), None)
+        missing = next((file.name for file in own_files(self.manifest.columns) if not self.holds(file.name)), None)
         return None if missing is None else MISSING_TABLE.format(name=missing)
 
-    def _holds(self, part: str) -> bool:
+    def holds(self, part: str) -> bool:
+        """Return whether the file `part` is there, by its usual name."""
         return part in self._files.parts
+
+    def check_holds(self, part: str) -> None:
+        """Make sure that the file `part` is there.
+
+        Raises:
+            MissingFileError: It is not.
+        """
+        if not self.holds(part):
+            raise MissingFileError([part], self._files.names, self.path)
 
     @property
     def is_search(self) -> bool:
         """Whether it is of a search."""
         return self.manifest.mode == "search"
+
+    @cached_property
+    def search(self) -> SearchHistory | None:
+        """What a search was told, batch by batch, and what it came to; None of a sweep.
+
+        Of one that runs, was killed or failed, that is what its tables hold of whole batches.
+
+        Raises:
+            TableDamagedError: A record of one of its tables is not one that a search writes.
+            MissingFileError: It came to its end, and a table that grew is not there.
+            SpecError: The manifest holds no spec that can be read.
+        """
+        return SearchHistory(self) if self.is_search else None
 
     @cached_property
     def spec(self) -> SweepSpec:
@@ -308,7 +272,7 @@ class RecordedResults:
             ModelChangedError: It is no longer shaped like the one that wrote the results.
             SpecError: The manifest holds no spec that can be read.
         """
-        return Plan.of(self.spec, self._checked_entry().schema(), allow_name_clashes=True)
+        return Plan.of(self.spec, self.checked_entry().schema(), allow_name_clashes=True)
 
     @cached_property
     def summary(self) -> RecordedSummary:
@@ -319,7 +283,7 @@ class RecordedResults:
         """
         opener = self._files.parts.get(SUMMARY) if self.manifest.has_ended else None
         adaptive = self.spec.run.adaptive if self.manifest.is_adaptive else None
-        return RecordedSummary.read(opener, self.runs_reader(), self.runs.layout, adaptive)
+        return RecordedSummary.read(opener, self.reader(RUNS), self.runs.layout, adaptive)
 
     @property
     def held_series_count(self) -> int:
@@ -398,10 +362,10 @@ class RecordedResults:
             hint = near_miss(str(id), kinds)
             raise UsageError(f"no table {whole_text(id)} was kept; {allowed}" + (f"; {hint}" if hint else ""))
         name = own_table_name(id)
-        if not self._holds(name) and len(self.runs):
-            raise MissingFileError([name], self._files.names, self.path)
+        if len(self.runs):
+            self.check_holds(name)
         if id not in self._tables:  # its index takes a look at every row
-            self._tables[id] = RecordedTable(id, kinds[id], self._files.parts.get(name, io.BytesIO), self)
+            self._tables[id] = RecordedTable(id, kinds[id], self.reader(name), self)
         return self._tables[id]
 
     def schedule(self, run_id: int) -> Schedule:
@@ -423,17 +387,7 @@ class RecordedResults:
             UnknownModelError: The model is not known.
             ModelChangedError: It is no longer shaped like the one that wrote the results.
         """
-        row, entry = self.runs.run(run_id), self._checked_entry()
-        run, values = row.run, entry.schema().values(row.params)
-        kind, word = ("Search", "candidate") if self.is_search else ("Sweep", "config")
-        config = Config(run.config_id, row.block, values, tuple(row.action_ticks.values()))
-        return Replay(
-            entry=entry,
-            request=RunRequest(run=run, run_key=row.run_key, config=config, schedule=self.schedule(run_id)),
-            measure=MeasurePlan.unkept(self.spec, self.stat_columns),
-            ticks=row.ticks,
-            label=f"{kind} run {run_id}: {word} {run.config_id}, replicate {run.rep}",
-        )
+        return replay_of(self, run_id)
 
     def replay(self, run_id: int, at: str = ReplayPoint.START) -> ModelState:
         """Return the model of the run `run_id`.
@@ -451,6 +405,16 @@ class RecordedResults:
         """
         return self.replay_of(run_id).state(ReplayPoint.of(at))
 
+    def config(self, run_id: int) -> Config:
+        """Return what the run `run_id` was built from, by its row.
+
+        Raises:
+            UnknownRunError: There is no row of that run.
+            UnknownModelError: The model is not known.
+            ModelChangedError: It is no longer shaped like the one that wrote the results.
+        """
+        return recorded_config(self, run_id)
+
     def replay_command(self, run_id: int) -> str:
         """Return the command that runs `run_id` again and compares it with its row.
 
@@ -460,11 +424,17 @@ class RecordedResults:
         self.runs.run(run_id)
         return henad_command("verify", self.path, "--run", str(run_id), models=models_named(self.manifest))
 
-    def runs_reader(self) -> Opener:
-        """Return an opener of runs.csv as it stands; empty where a writer died before it made one."""
-        return self._files.parts.get(RUNS, io.BytesIO)
+    def reader(self, part: str) -> Opener:
+        """Return an opener of the file `part` as it stands; empty where there is none."""
+        return self._files.parts.get(part, io.BytesIO)
 
-    def _checked_entry(self) -> ModelEntry:
+    def checked_entry(self) -> ModelEntry:
+        """Return the model.
+
+        Raises:
+            UnknownModelError: It is not known.
+            ModelChangedError: It is no longer shaped like the one that wrote the results.
+        """
         if not self.schema_matches:
             recorded = self.manifest.model.schema_hash
             raise ModelChangedError(self.manifest.model.id, recorded, self.entry.schema().schema_hash)
@@ -472,8 +442,8 @@ class RecordedResults:
 
     @property
     def _series_index(self) -> SeriesIndex:
-        if not self.has_series and len(self.runs):
-            raise MissingFileError([SERIES], self._files.names, self.path)
+        if len(self.runs):
+            self.check_holds(SERIES)
         return self._series.index
 
     @cached_property

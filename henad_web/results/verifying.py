@@ -1,18 +1,17 @@
 """Reruns some recorded runs and compares every result with what was written.
 
 Owns which runs are taken, how one is rerun and what counts as a result: all of a row but its timings and the words of a
-fault, all of its series and of its model's own tables. Writes nothing and never touches the files.
+fault, all of its series and of its model's own tables. A run of a search is done from its row, and the search is
+followed besides (`search_check`). Writes nothing and never touches the files.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,102 +20,37 @@ import numpy as np
 from henad_web.errors import TableDamagedError, UsageError, counted
 from henad_web.explore.cell_texts import number_text
 from henad_web.explore.columns import LEADING
+from henad_web.explore.hashes import run_key
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import ParamKind
 from henad_web.model.tables import ColumnKind
 from henad_web.output.build import files_of_source, model_source
-from henad_web.output.masking import masked_note
 from henad_web.output.names import RUNS, SERIES
 from henad_web.output.records import RecordReader
 from henad_web.output.tables import RunsColumns, RunsTable
 from henad_web.randomness.design import DesignRng
+from henad_web.results.differences import Difference, VerifyReport, is_equal
 from henad_web.results.own_tables import field_columns
 from henad_web.results.recorded import RecordedResults
+from henad_web.results.replays import recorded_request
+from henad_web.results.search_check import SearchCheck
 from henad_web.resume.provenance import BuildChanged, BuildRole, build_warnings
 from henad_web.run.cursor import RunCursor
 from henad_web.run.requests import RunRequest
+from henad_web.search.plan import SearchPlan
 
 if TYPE_CHECKING:
     from henad_web.explore.outcomes import RunOutcome, RunTable, Series
     from henad_web.explore.plan import Plan
 
-__all__ = ["Difference", "Verification", "VerifyReport", "chosen_runs", "verify_results"]
+__all__ = ["Verification", "chosen_runs", "verify_results"]
+
+_OVER = object()
 
 SLICE_STEPS = 64
 """Steps between two moments at which a caller of `Verification.advance` gets its turn."""
-
-_WHOLE = re.compile(r"-?[0-9]+")
-
-_MOST_RUNS = 10
-_MOST_OF_A_RUN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One result that came out otherwise.
-
-    Attributes:
-        run_id: The run.
-        table: ``runs.csv``, ``series.csv``, or the file of a table of the model's own.
-        column: Its column.
-        tick: Tick of the row of a series, None for a row of runs.csv.
-        recorded: What was written, None where there is no such row.
-        rerun: What came out, None where there is no such row.
-    """
-
-    run_id: int
-    table: str
-    column: str
-    tick: int | None
-    recorded: str | None
-    rerun: str | None
-
-    def __str__(self) -> str:
-        """Return the difference in words."""
-        where = f"run {self.run_id}, {self.column}" + ("" if self.tick is None else f" at tick {self.tick}")
-        recorded, rerun = ("nothing" if text is None else text or "empty" for text in (self.recorded, self.rerun))
-        return f"{where}: recorded {recorded}, rerun {rerun}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyReport:
-    """What a verification found.
-
-    Attributes:
-        run_ids: Runs that were rerun, ascending.
-        cells: Results compared.
-        differences: Those that differ, in the order of the runs.
-        remarks: Why a difference may be no fault, and what could not be checked.
-    """
-
-    run_ids: tuple[int, ...]
-    cells: int
-    differences: tuple[Difference, ...]
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences
-
-    def __str__(self) -> str:
-        """Return the report: the first differences of each run, and how many more there are."""
-        head = (
-            f"{counted(len(self.run_ids), 'run')} rerun, {self.cells} results compared, {len(self.differences)} differ"
-        )
-        return "\n".join([head, *self._listed(), *(f"  note: {remark}" for remark in self.remarks)])
-
-    def _listed(self) -> Iterator[str]:
-        runs = [(run_id, list(group)) for run_id, group in groupby(self.differences, key=lambda found: found.run_id)]
-        for run_id, differences in runs[:_MOST_RUNS]:
-            yield from (f"  {difference}" for difference in differences[:_MOST_OF_A_RUN])
-            if len(differences) > _MOST_OF_A_RUN:
-                yield f"  and {len(differences) - _MOST_OF_A_RUN} more in run {run_id}"
-        if len(runs) > _MOST_RUNS:
-            more = sum(len(differences) for _, differences in runs[_MOST_RUNS:])
-            yield f"  and {more} more in {counted(len(runs) - _MOST_RUNS, 'other run')}"
 
 
 def chosen_runs(results: RecordedResults, count: int) -> tuple[int, ...]:
@@ -150,12 +84,13 @@ def verify_results(results: RecordedResults, *, runs: int = 5, run_ids: Sequence
     Args:
         results: The result set.
         runs: How many runs, chosen by `chosen_runs`; all of them when there are fewer.
-        run_ids: These runs instead.
+        run_ids: These runs instead; a search is then not followed.
 
     Raises:
-        UsageError: `runs` is not positive, or the results are of a search.
+        UsageError: `runs` is not positive.
         UnknownRunError: There is no row of one of `run_ids`.
-        TableDamagedError: A row is of no run of the plan.
+        TableDamagedError: A row is of no run of the plan, or a record of a table of a search is none.
+        MissingFileError: A table of a search is not there.
         UnknownModelError: The model is not known.
         ModelChangedError: It is no longer shaped like the one that wrote the results.
     """
@@ -174,14 +109,14 @@ class Verification:
             raise UsageError(
                 f"the results are {whole_text(results)}; allowed: a ResultSet, such as hw.ResultSet.open(path)"
             )
-        if results.is_search:
-            raise UsageError("the results are of a search, whose runs have no plan; replay them one by one")
         self._results, self._plan = results, results.plan
         self._run_ids = chosen_runs(results, runs) if run_ids is None else tuple(sorted(set(run_ids)))
+        search = SearchPlan.over(self._plan) if results.is_search else None
+        planned = self._plan.run_count if search is None else search.run_count
         for run_id in self._run_ids:
             results.runs.run(run_id)
-            if run_id >= self._plan.run_count:
-                expected = f"a run of the plan, 0 to {self._plan.run_count - 1}"
+            if run_id >= planned:
+                expected = f"a run of the plan, 0 to {planned - 1}"
                 record = results.runs.record_of(run_id)
                 raise TableDamagedError(RUNS, record, LEADING[0], came=str(run_id), expected=expected)
         # Where a clock ends a run is no result.
@@ -192,6 +127,9 @@ class Verification:
         self._left = list(reversed(self._run_ids))
         self._cursor: RunCursor | None = None
         self._cells, self._differences = 0, list[Difference]()
+        self._check = None if search is None or run_ids is not None else SearchCheck(results, search)
+        self._following = iter(()) if self._check is None else self._check.pieces()
+        self._is_followed = self._check is None
 
     def __repr__(self) -> str:
         """Return the facts on one line."""
@@ -199,27 +137,42 @@ class Verification:
         return f"<Verification: {done} of {len(self._run_ids)} runs compared, {len(self._differences)} differences>"
 
     def advance(self, steps: int = SLICE_STEPS) -> bool:
-        """Build a run, or take up to `steps` steps of it; return whether every run is done."""
+        """Build a run, take up to `steps` steps of it, or follow a search for a moment; return whether all is done."""
+        if self._cursor is None and not self._left:
+            if next(self._following, _OVER) is _OVER:
+                self._is_followed = True
+            return self._is_followed
         if self._cursor is None:
-            if not self._left:
-                return True
-            request = RunRequest.of(self._plan, self._plan.run(self._left.pop()))
+            request = self._request(self._left.pop())
             self._cursor = RunCursor(self._results.entry, self._measure, request, time.perf_counter)
             self._cursor.build()
         outcome = self._cursor.advance(steps)
         if outcome is not None:
             self._cursor = None
             self._compare(outcome)
-        return self._cursor is None and not self._left
+        return self._cursor is None and not self._left and self._is_followed
+
+    def _request(self, run_id: int) -> RunRequest:
+        """Return the run `run_id` as the plan has it; one of a search as its row has it, under the key of that."""
+        if not self._results.is_search:
+            return RunRequest.of(self._plan, self._plan.run(run_id))
+        request = recorded_request(self._results, run_id)
+        return replace(request, run_key=run_key(self._plan, request.config, request.run.seed))
 
     def report(self) -> VerifyReport:
         """Return what was found so far."""
         done = self._run_ids[: len(self._run_ids) - len(self._left) - (self._cursor is not None)]
+        check, differences = self._check, tuple(self._differences)
+        remarks = tuple(_remarks(self._results, self._plan, has_differences=bool(differences)))
+        if check is None:
+            return VerifyReport(run_ids=done, cells=self._cells, differences=differences, remarks=remarks)
         return VerifyReport(
             run_ids=done,
-            cells=self._cells,
-            differences=tuple(self._differences),
-            remarks=tuple(_remarks(self._results, self._plan, has_differences=bool(self._differences))),
+            cells=self._cells + check.cells,
+            differences=(*differences, *check.differences),
+            batches=check.batches,
+            table_differences=tuple(check.table_differences),
+            remarks=(*remarks, *check.remarks()),
         )
 
     def _compare(self, outcome: RunOutcome) -> None:
@@ -229,7 +182,7 @@ class Verification:
         for position, name, recorded, text in _result_cells(self._results, self._rows[run_id], rerun):
             self._cells += 1
             is_text = name in self._texts
-            if not _is_equal(recorded, text, is_text=is_text, is_last=position == len(rerun) - 1):
+            if not is_equal(recorded, text, is_text=is_text, is_last=position == len(rerun) - 1):
                 self._differences.append(Difference(run_id, RUNS, name, None, recorded, text))
         self._compare_series(run_id, outcome.series)
         for id, rerun_table in outcome.tables.items():
@@ -263,7 +216,7 @@ class Verification:
         for name, mine, other in zip(table.columns, written[2:], came[2:], strict=True):
             is_text = table.kinds[name] in (ColumnKind.TEXT, ColumnKind.BOOL)
             for tick, recorded, text in zip(came[1], mine, other, strict=True):
-                if not _is_equal(recorded, text, is_text=is_text, is_last=False):
+                if not is_equal(recorded, text, is_text=is_text, is_last=False):
                     self._differences.append(Difference(run_id, file.name, name, int(tick), recorded, text))
 
 
@@ -278,7 +231,7 @@ def _count_differences(run_id: int, table: str, recorded: list[str], rerun: list
 def _recorded_rows(results: RecordedResults, run_ids: Sequence[int]) -> dict[int, list[str]]:
     """Return the fields of some rows as they are written."""
     wanted = {str(run_id) for run_id in run_ids}
-    with results.runs_reader()() as stream:
+    with results.reader(RUNS)() as stream:
         rows = (record.fields for record in RecordReader(stream, RUNS))
         return {int(fields[0]): fields for fields in rows if fields[0] in wanted}
 
@@ -291,20 +244,6 @@ def _result_cells(
     for position, (name, mine, other) in enumerate(zip(results.runs.columns, recorded, rerun, strict=True)):
         if position not in timings:
             yield position, name, mine, other
-
-
-def _is_equal(recorded: str, rerun: str, *, is_text: bool, is_last: bool) -> bool:
-    if is_last:
-        return masked_note(recorded) == masked_note(rerun)
-    if recorded == rerun:
-        return True
-    # Another writer may spell a number otherwise; whole numbers must agree to the digit.
-    if is_text or not recorded or not rerun or (_WHOLE.fullmatch(recorded) and _WHOLE.fullmatch(rerun)):
-        return False
-    try:
-        return float(recorded) == float(rerun)
-    except ValueError:
-        return False
 
 
 def _model_changes(results: RecordedResults) -> Iterator[str]:

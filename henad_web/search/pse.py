@@ -15,7 +15,12 @@ from henad_web.search.random_search import random_proposals
 from henad_web.search.searcher import PIECE, Candidate, Origin, Proposal, SteadySearcher, Watched
 from henad_web.search.space import Genome, SearchSpace
 
-__all__ = ["PatternSearch"]
+__all__ = ["PatternSearch", "initial_count"]
+
+
+def initial_count(settings: PseSettings, max_evaluations: int) -> int:
+    """Return how many random candidates come first; those of them that land somewhere give the axes their ranges."""
+    return max(min(settings.initial_samples, max_evaluations), 1)
 
 
 class PatternSearch(SteadySearcher):
@@ -35,7 +40,7 @@ class PatternSearch(SteadySearcher):
         super().__init__(max_evaluations, watched_count=2)
         self.archive = Archive(settings)
         self._space, self._settings, self._rng = space, settings, DesignRng(seed)
-        self._initial_count = max(min(settings.initial_samples, max_evaluations), 1)
+        self._initial_count = initial_count(settings, max_evaluations)
         self._held: list[tuple[int, Genome, Placement]] = []
 
     def _propose(self, count: int) -> Generator[None, None, Sequence[Proposal]]:

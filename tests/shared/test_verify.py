@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 import henad_web as hw
-from henad_web.results.verifying import Difference, Verification, VerifyReport, chosen_runs, verify_results
+from henad_web.results.differences import Difference, VerifyReport
+from henad_web.results.verifying import Verification, chosen_runs, verify_results
 from tests.shared.hosts import Host
 from tests.shared.reference_folder import reference_files
 from tests.shared.toy_models import Divides, Inverse, Toy, entry_of
