@@ -16,7 +16,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from henad_web.results.archive import pack
 from henad_web.results.verifying import Verification
 from henad_web.targets import PumpedTarget
 from tests.native.folders import SIR, SMALL_SIR, StillTarget, sweep, with_run
+from tests.shared.plain_searches import HILLS, hills_spec
 from tests.shared.reference_folder import reference_files
 from tests.shared.table_forms import FORMS, ODD_ENTRY, TABLES, odd_spec
 from tests.shared.toy_models import Inverse, entry_of
@@ -59,6 +60,11 @@ TOKENS = (
 )  # fmt: skip
 
 
+SEARCHES = ("genetic", "pse")
+NAMES = ("sir", "odd", "wide", "shard 0", "reference", "staged", *SEARCHES)
+"""The folders that cases take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A case that ended in something else than an answer or a `HenadError`."""
@@ -73,12 +79,10 @@ class Finding:
 
 
 class Fuzzer:
-    """Cases over folders that it makes once below `base`."""
+    """Cases over folders that it makes once below `base`, those called `names`."""
 
-    def __init__(self, base: Path, seed: int = 0) -> None:
-        self._base, self._seed = base, seed
-        self._models = hw.ModelSet([SIR, ODD_ENTRY])
-        self._wide = hw.ModelSet([SIR, WIDE_ENTRY])
+    def __init__(self, base: Path, seed: int = 0, names: Sequence[str] = NAMES) -> None:
+        self._base, self._seed, self._names = base, seed, names
         self._folders = dict(self._made())
         self.outcomes: dict[str, int] = {}
 
@@ -87,6 +91,8 @@ class Fuzzer:
         sweep(SIR, SMALL_SIR, made / "sir")
         sweep(ODD_ENTRY, odd_spec(), made / "odd")
         sweep(WIDE_ENTRY, _wide_spec(), made / "wide")
+        for kind in SEARCHES:
+            sweep(HILLS, hills_spec(kind, evaluations=16, batch=3), made / kind)
         for index in range(2):
             sweep(SIR, SMALL_SIR, made / f"shard {index}", shard=hw.Shard(index, 2))
         (made / "reference").mkdir()
@@ -98,13 +104,13 @@ class Fuzzer:
             (staged / f"{name}.staged").write_bytes((staged / name).read_bytes())
             (staged / name).write_bytes(b"")
         (staged / "tables.staged").write_bytes(b"runs.csv\nseries.csv\n")
-        for name in ("sir", "odd", "wide", "shard 0", "shard 1", "reference", "staged"):
+        for name in (*NAMES, "shard 1"):
             yield name, made / name
 
     def run(self, case: int) -> list[Finding]:
         """Return what was found in the case `case`."""
         draw = random.Random(f"{self._seed} {case}")
-        name = draw.choice(["sir", "odd", "wide", "shard 0", "reference", "staged"])
+        name = draw.choice(self._names)
         place = self._base / "case"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -135,9 +141,11 @@ class Fuzzer:
     def _acts(
         self, name: str, folder: Path, place: Path, draw: random.Random
     ) -> Iterator[tuple[str, Callable[[], object]]]:
-        models = self._wide if name == "wide" else self._models
-        entry = {"odd": ODD_ENTRY, "wide": WIDE_ENTRY}.get(name, SIR)
+        entry = {"odd": ODD_ENTRY, "wide": WIDE_ENTRY, **dict.fromkeys(SEARCHES, HILLS)}.get(name, SIR)
         spec = {"odd": odd_spec(), "wide": _wide_spec()}.get(name, SMALL_SIR)
+        if name in SEARCHES:
+            spec = hills_spec(name, evaluations=16, batch=3)
+        models = hw.ModelSet([SIR] if entry is SIR else [SIR, entry])
         yield "open", lambda: _read(hw.ResultSet.open(folder, models=models))
         yield "frames", lambda: _frames(hw.ResultSet.open(folder, models=models))
         yield "verify", lambda: _verified(hw.ResultSet.open(folder, models=models))
@@ -269,12 +277,27 @@ def _read(results: hw.ResultSet) -> None:
         lambda: results.plan.plan_hash,
         lambda: [results.schedule(run_id) for run_id in results.runs["run_id"].tolist()],
         lambda: [results.replay(run_id) for run_id in results.runs["run_id"].tolist()],
+        lambda: _searched(results),
     ):
         with suppress(hw.HenadError):
             act()
 
 
+def _searched(results: hw.ResultSet) -> None:
+    if results.search is not None:
+        repr(results.search)
+        for name in results.search.table_names:
+            dict(results.search.table(name).items())
+
+
 def _frames(results: hw.ResultSet) -> None:
+    tables = []
+    with suppress(hw.HenadError):
+        search = results.search
+        tables = [] if search is None else [search.table(name) for name in search.table_names]
+    for table in tables:
+        table.to_pandas()
+        table.to_arrow()
     for act in (results.to_pandas, results.series_frame, results.to_arrow, results.to_xarray):
         with suppress(hw.HenadError):
             act()
@@ -324,12 +347,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folders", nargs="+", default=NAMES, choices=NAMES, help="take these folders alone")
     given = parser.parse_args(arguments)
     vars(os)["fsync"] = lambda file: None  # what a case writes need not last
     memory = Path("/dev/shm")
     seen: dict[str, int] = {}
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
-        fuzzer = Fuzzer(Path(name), given.seed)
+        fuzzer = Fuzzer(Path(name), given.seed, given.folders)
         for number, case in enumerate(range(given.first, given.first + given.cases), start=1):
             for finding in fuzzer.run(case):
                 *_, last = finding.trace.strip().splitlines()
