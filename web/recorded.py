@@ -32,12 +32,16 @@ class Recorded:
         results: The same, read.
         study: Its study, bound to its model.
         newest: Its last runs, in the order of the file.
+        search: What a search came to, None of a sweep.
+        fault: Why that cannot be told, None where it can.
     """
 
     files: Mapping[str, bytes]
     results: hw.ResultSet
     study: Study
     newest: tuple[hw.RunOutcome, ...]
+    search: SearchHistory | None = None
+    fault: str | None = None
 
     @property
     def can_go_on(self) -> bool:
@@ -53,7 +57,7 @@ class Recorded:
     @property
     def sentence(self) -> str:
         """What was opened, in words."""
-        counts, search = self.results.counts, self.results.search
+        counts = self.results.counts
         opened = opened_text(
             status=self.results.status.value,
             rows=counts.rows,
@@ -61,13 +65,14 @@ class Recorded:
             is_most=self.is_most,
             failed=counts.failed,
         )
-        return opened if search is None else f"{opened} {_search_sentence(search)}"
+        return opened if self.search is None else f"{opened} {_search_sentence(self.search)}"
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What to know of it beside that: parts that are missing, runs whose values come from before a gap."""
-        missing, gaps = self.results.missing_line, self.results.non_finite_line
-        return (*([] if missing is None else [as_sentence(missing)]), *([] if gaps is None else [gap_text(gaps)]))
+        """What to know of it beside that: parts that are missing or damaged, runs with values from before a gap."""
+        lacking = [line for line in (self.results.missing_line, self.fault) if line is not None]
+        gaps = self.results.non_finite_line
+        return (*map(as_sentence, lacking), *([] if gaps is None else [gap_text(gaps)]))
 
     @property
     def why_empty(self) -> str:
@@ -85,11 +90,18 @@ def opened_archive(content: bytes, models: hw.ModelSet, *, most_runs: int) -> Re
     results = hw.ResultSet.from_files(files, models=models, series_budget=0)
     loaded = hw.parse_spec(hw.spec_to_toml(results.spec))
     run_ids = results.runs["run_id"][-most_runs:].tolist()
+    search, fault = None, None
+    try:
+        search = results.search
+    except hw.ResultsError as error:  # the runs are there all the same
+        fault = str(error)
     return Recorded(
         files=files,
         results=results,
         study=Study(loaded=loaded, entry=results.entry, plan=results.plan),
         newest=tuple(_outcome(results, run_id) for run_id in run_ids),
+        search=search,
+        fault=fault,
     )
 
 

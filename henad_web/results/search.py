@@ -289,7 +289,7 @@ def _check_evaluations(table: SearchColumns, sizes: NDArray[np.int64], replicate
     number, batch = EVALUATION_LEADING[:2]
     ids = np.arange(len(table))
     _check_column(table, number, ids)
-    _check_column(table, batch, np.repeat(np.arange(len(sizes)), sizes))
+    _check_column(table, batch, np.repeat(np.arange(len(sizes)), sizes.astype(np.intp)))
     _check_column(table, EVALUATION_LEADING[-1], np.full(len(table), replicates))
     repeated = table[_REEVALUATED]
     is_first = repeated < 0

@@ -187,6 +187,60 @@ def test_results_that_were_opened_say_what_they_hold(part: Part) -> None:
     )
 
 
+SEARCH = """
+model = "sir"
+set = { grid_width = 8, grid_height = 8 }
+run = { steps = 10, replicates = 2 }
+[search]
+max_evaluations = 6
+batch_size = 3
+space = [{ param = "infection_rate", range = { min = 0.05, max = 0.9 } }]
+"""
+OBJECTIVE = 'algorithm = "random"\nobjective = { column = "Infected:max", goal = "maximize" }\n'
+AXES = """algorithm = "pse"
+[search.pse]
+initial_samples = 4
+x_axis = { column = "Infected:max", cells = 40 }
+y_axis = { column = "Recovered:final", cells = 50, min = 0, max = 1 }
+"""
+
+
+def test_an_opened_search_says_who_leads_or_how_many_cells_were_met(part: Part) -> None:
+    for text in (OBJECTIVE, AXES):
+        files = hw.run_spec(hw.example_models()["sir"], hw.parse_spec(SEARCH + text)).files
+        assert files is not None
+        recorded = part("recorded").opened_archive(pack(files), hw.example_models(), most_runs=3)
+        search = hw.ResultSet.from_files(files).search
+        assert search is not None
+        told = f"{len(search.archive)} of 2,000 cells met, {search.outside_count} outside."
+        if search.ranking:
+            leaders = [f"{each.candidate_id} with {each.objective:.6g} over 2 runs" for each in search.ranking[:3]]
+            told = f"best: candidate {', candidate '.join(leaders)}."
+        assert recorded.sentence == f"Opened results (complete): 12 of 12 runs. 6 evaluations; {told}"
+        assert [outcome.config.config_id for outcome in recorded.newest] == [4, 5, 5]
+        assert recorded.study.level(recorded.newest[2].config, "infection_rate") in files["evaluations.csv"].decode()
+        assert not recorded.can_go_on
+        assert recorded.notices == ()
+
+
+def test_a_search_whose_tables_are_damaged_opens_with_its_runs_and_says_what_is_wrong(part: Part) -> None:
+    files = hw.run_spec(hw.example_models()["sir"], hw.parse_spec(SEARCH + OBJECTIVE)).files
+    assert files is not None
+    files["evaluations.csv"] = files["evaluations.csv"].replace(b"random", b"lucky", 1)
+    recorded = part("recorded").opened_archive(pack(files), hw.example_models(), most_runs=3)
+    assert recorded.sentence == "Opened results (complete): 12 of 12 runs."
+    assert [notice.partition(":")[0] for notice in recorded.notices] == ["Evaluations.csv, record 2, column 'origin'"]
+
+
+def test_the_words_on_a_search_count_what_is_there(part: Part) -> None:
+    wording = part("wording")
+    assert wording.ranking_text(0, []) == "0 evaluations; best: none yet."
+    assert wording.ranking_text(1, [(3, -0.25, 1)]) == "1 evaluation; best: candidate 3 with -0.25 over 1 run."
+    assert wording.archive_text(1200, filled=1, cells=1, outside=1000) == (
+        "1,200 evaluations; 1 of 1 cell met, 1,000 outside."
+    )
+
+
 def test_opened_rows_become_the_outcomes_they_were_written_from(part: Part) -> None:
     recorded = part("recorded").opened_archive(pack(reference_files()), hw.example_models(), most_runs=3)
     assert not recorded.can_go_on

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import henad_web as hw
 from henad_native.unpacking import unpack_results
-from henad_web.results.archive import pack
+from henad_web.results.archive import pack, unpack
 from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files
 
 
@@ -76,6 +76,41 @@ def test_a_sweep_aborted_in_the_page_is_finished_by_native_python_to_the_same_by
     done = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
     assert hw.masked(done) == hw.masked(native_files(study))
     assert len(hw.ResultSet.open(folder).manifest.sessions) == 2
+
+
+SEARCH = (
+    SMALL_LIFE[: SMALL_LIFE.index("[[block]]")]
+    + """
+[search]
+algorithm = "random"
+max_evaluations = 6
+batch_size = 3
+objective = { column = "Alive:max", goal = "maximize" }
+space = [{ param = "density", range = { min = 0.1, max = 0.9 } }]
+"""
+)
+
+
+def test_a_search_of_the_page_is_read_and_verified_by_native_python_and_opens_again(
+    sweeps: SweepPage, tmp_path: Path
+) -> None:
+    sweeps.start(SEARCH)
+    sweeps.expect_phase("ended")
+    archive = tmp_path / "saved.zip"
+    archive.write_bytes(sweeps.download().path().read_bytes())
+    results = hw.ResultSet.open(archive)
+    assert results.search is not None
+    best, *_ = results.search.ranking
+    assert len(results.search.batches) == 2
+    assert hw.verify(archive, runs=12).is_equal
+    assert hw.ResultSet.open(unpack_results(archive)).search is not None
+    sweeps.open_zip(archive.read_bytes())
+    expect(sweeps.state).to_contain_text(
+        "Opened results (complete): 12 of 12 runs. 6 evaluations; "
+        f"best: candidate {best.candidate_id} with {best.objective:.6g} over 2 runs, candidate "
+    )
+    expect(sweeps.rows).to_have_count(12)
+    assert sweeps.downloaded_files() == unpack(archive.read_bytes())
 
 
 @pytest.mark.parametrize(
