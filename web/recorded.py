@@ -46,8 +46,7 @@ class Recorded:
     @property
     def can_go_on(self) -> bool:
         """Whether runs, their series or their tables are missing, or nobody has said that all are there."""
-        lacks_something = not self.results.is_complete or self.results.missing_line is not None
-        return lacks_something and not self.results.is_search
+        return not self.results.is_complete or self.results.missing_line is not None or self.fault is not None
 
     @property
     def is_most(self) -> bool:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from henad_web.explore.columns import LEADING
-from henad_web.explore.hashes import config_head, seeded_key
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.params import ParamKind
 from henad_web.output.names import MANIFEST, RUNS
@@ -25,14 +24,15 @@ from henad_web.output.search_tables import SearchTables
 from henad_web.output.tables import config_texts
 from henad_web.results.differences import Difference, TableDifference, is_equal
 from henad_web.results.search_columns import read_rows
-from henad_web.search.searcher import Evaluation
-from henad_web.search.update import Telling
+from henad_web.run.search_source import SearchSource
 
 if TYPE_CHECKING:
     from henad_web.output.search_tables import SearchFile
     from henad_web.results.recorded import RecordedResults
+    from henad_web.run.requests import RunRequest
     from henad_web.search.plan import SearchPlan
-    from henad_web.search.searcher import Candidate, Watched
+    from henad_web.search.searcher import Watched
+    from henad_web.search.update import SearchUpdate
 
 __all__ = ["SearchCheck"]
 
@@ -62,8 +62,8 @@ class SearchCheck:
     """
 
     def __init__(self, results: RecordedResults, plan: SearchPlan) -> None:
-        self._results, self._plan, self._searcher = results, plan, plan.searcher()
-        self._tables, self._has_ended = SearchTables(plan, self._searcher), results.manifest.has_ended
+        self._results, self._plan, self._source = results, plan, SearchSource(plan)
+        self._tables, self._has_ended = SearchTables(plan, self._source.searcher), results.manifest.has_ended
         self._texts = {param.id for param in plan.base.schema.params if param.kind is ParamKind.TEXT}
         files = () if results.search is None else results.search.files
         self._headers = {file.name: file.header for file in files}
@@ -96,46 +96,44 @@ class SearchCheck:
             return enumerate(read_rows(stream, file), start=2)
 
     def _follow(self, rows: Iterator[TableRecord]) -> Generator[None, None, None]:
-        """Ask and tell the search as far as there are `rows`, and compare its tables batch by batch."""
-        while batch := (yield from self._searcher.asking(self._plan.search.batch_size)):
-            evaluations = []
-            for candidate in batch:
-                replicates = self._replicates(candidate, rows)
-                if len(replicates) < self._plan.base.replicates:
-                    return
-                evaluations.append(Evaluation(candidate.candidate_id, replicates))
-                yield
-            update = yield from Telling(self._plan, self._searcher, batch, evaluations).pieces()
-            for name, content in (yield from self._tables.rows(update)).items():
-                self._compare(name, content)
-            self._tables.written(update)
-            self.batches += 1
-            if len(self.differences) + len(self.table_differences) > _MOST_DIFFERENCES:
-                self._is_cut = True
+        """Tell the search of the runs that there are `rows` of, and compare its tables batch by batch."""
+        while True:
+            request = self._source.next()
+            if request is None:
+                turn = self._source.turn(may_ask=True)
+                if turn is None:
+                    break
+                if turn.update is not None:
+                    yield from self._compare_batch(turn.update)
+            elif (row := next(rows, None)) is None:
                 return
+            else:
+                self._compare_row(row.fields, request)
+                self._source.hear(self._watched_at(request.run.run_id))
+            if self._is_cut:
+                return
+            yield
         for row in rows:
             self.differences.append(Difference(int(row.fields[0]), RUNS, LEADING[0], None, row.fields[0], None))
 
-    def _replicates(self, candidate: Candidate, rows: Iterator[TableRecord]) -> tuple[Watched, ...]:
-        """Compare the next of `rows` with the runs of `candidate`; return what they gave, as far as there are any."""
-        found: list[Watched] = []
-        base, config = self._plan.base, self._plan.config(candidate)
-        head, texts = config_head(base, config), config_texts(base.schema.params, config)
+    def _compare_batch(self, update: SearchUpdate) -> Generator[None, None, None]:
+        for name, content in (yield from self._tables.rows(update)).items():
+            self._compare(name, content)
+        self._tables.written(update)
+        self.batches += 1
+        self._is_cut = len(self.differences) + len(self.table_differences) > _MOST_DIFFERENCES
+
+    def _compare_row(self, row: Sequence[str], request: RunRequest) -> None:
+        """Compare what a row is of with the run that the search asks for."""
+        run, config = request.run, request.config
+        ids = run.run_id, run.config_id, config.block, run.rep, run.seed, request.run_key
+        expected = [*map(str, ids), *config_texts(self._plan.base.schema.params, config)]
         names = (*LEADING, *self._results.runs.layout.configs)
-        for run in self._plan.runs(candidate):
-            row = next(rows, None)
-            if row is None:
-                break
-            ids = run.run_id, run.config_id, config.block, run.rep, run.seed, seeded_key(head, run.seed)
-            for name, recorded, expected in zip(names, row.fields, [*map(str, ids), *texts], strict=False):
-                self.cells += 1
-                if not is_equal(recorded, expected, is_text=name in self._texts):
-                    self.differences.append(Difference(run.run_id, RUNS, name, None, recorded, expected))
-            if row.fields[0] != str(run.run_id):
-                self._is_cut = True
-                break
-            found.append(self._watched_at(run.run_id))
-        return tuple(found)
+        for name, recorded, text in zip(names, row, expected, strict=False):
+            self.cells += 1
+            if not is_equal(recorded, text, is_text=name in self._texts):
+                self.differences.append(Difference(run.run_id, RUNS, name, None, recorded, text))
+        self._is_cut = row[0] != str(run.run_id)
 
     def _watched_at(self, row: int) -> Watched:
         if RunStatus(self._results.runs["status"][row]).is_failure:

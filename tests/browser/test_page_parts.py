@@ -229,6 +229,7 @@ def test_a_search_whose_tables_are_damaged_opens_with_its_runs_and_says_what_is_
     files["evaluations.csv"] = files["evaluations.csv"].replace(b"random", b"lucky", 1)
     recorded = part("recorded").opened_archive(pack(files), hw.example_models(), most_runs=3)
     assert recorded.sentence == "Opened results (complete): 12 of 12 runs."
+    assert recorded.can_go_on, "a search that goes on makes them anew"
     assert [notice.partition(":")[0] for notice in recorded.notices] == ["Evaluations.csv, record 2, column 'origin'"]
 
 

@@ -113,6 +113,16 @@ def test_a_search_of_the_page_is_read_and_verified_by_native_python_and_opens_ag
     assert sweeps.downloaded_files() == unpack(archive.read_bytes())
 
 
+def test_a_cut_native_search_is_finished_in_the_page_to_the_same_bytes(sweeps: SweepPage) -> None:
+    files = native_files(SEARCH)
+    sweeps.open_zip(pack(cut(files, 7)))
+    expect(sweeps.state).to_contain_text("Opened results (interrupted): 7 of 12 runs. 6 evaluations; best: ")
+    sweeps.button("Finish the rest").click()
+    sweeps.expect_phase("ended")
+    expect(sweeps.rows).to_have_count(12)
+    assert hw.masked(sweeps.downloaded_files()) == hw.masked(files)
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [(b"no zip", "it is no zip or is damaged"), (pack({"notes.txt": b"x"}), "hold no manifest.json and no runs.csv")],
