@@ -102,6 +102,7 @@ from henad_web.randomness.generators import generator, py_random
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.archive import ArchiveLimits
 from henad_web.results.errors import ArchiveError, MissingFileError, NeedsExtraError, UnknownRunError
+from henad_web.results.search import SearchHistory
 from henad_web.results.verifying import Verification, verify_results
 from henad_web.resume.errors import MergeError, MergeReason, ResumeError, ResumeReason
 from henad_web.run.active_runs import ActiveRun
@@ -191,6 +192,7 @@ __all__ = [
     "RunView",
     "SearchAlgorithm",
     "SearchBatchTold",
+    "SearchHistory",
     "SearchPlan",
     "SearchReport",
     "SearchSpec",
