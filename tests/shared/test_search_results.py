@@ -153,6 +153,14 @@ def test_a_killed_search_is_read_up_to_its_last_whole_batch(searches: dict[str, 
             assert [entry.objective for entry in history.ranking] == [plain.objective(id, count) for id in ranked]
 
 
+def test_batches_whose_evaluations_were_lost_with_the_power_do_not_count(searches: dict[str, Told]) -> None:
+    live = searches["random"]
+    short = killed(live.files, 4, more=0)
+    history = history_of({**short, "batches.csv": live.files["batches.csv"]})
+    assert list(history.batches) == live.standings()[:3], "the last row of the fourth is torn"
+    assert len(history.evaluations) == 15
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_made_at_the_end_is_made_of_a_search_without_one(searches: dict[str, Told], kind: str) -> None:
     files = searches[kind].files
@@ -412,6 +420,13 @@ def test_a_row_whose_values_are_not_those_of_its_key_is_not_replayed(searches: d
     assert (caught.value.table, caught.value.record, caught.value.column) == ("runs.csv", 6, "run_key")
 
 
+class Still(Hills):
+    """Has no share any more."""
+
+    def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
+        super().__init__({**params, "share": 0.5}, seed)
+
+
 def test_a_model_that_has_changed_replays_a_candidate_by_the_names_of_its_columns(searches: dict[str, Told]) -> None:
     wider, other = (
         entry_of(Hills, stats=("Height", "Depth"), actions=("mark",), params=(f32(name, "Share", 0.5, 0.0, 2.0),))
@@ -420,6 +435,9 @@ def test_a_model_that_has_changed_replays_a_candidate_by_the_names_of_its_column
     results = hw.ResultSet.from_files(searches["random"].files, models=hw.ModelSet([wider]))
     assert not results.schema_matches
     row = results.runs.run(0)
+    assert results.replay(0, "end").stats()["Depth"] == row.reducers["Depth:final"]
+    fewer = entry_of(Still, stats=("Height", "Depth"), actions=("mark",))
+    results = hw.ResultSet.from_files(searches["random"].files, models=hw.ModelSet([fewer]))
     assert results.replay(0, "end").stats()["Depth"] == row.reducers["Depth:final"]
     with pytest.raises(ModelChangedError):
         hw.ResultSet.from_files(searches["random"].files, models=hw.ModelSet([other])).replay(0)

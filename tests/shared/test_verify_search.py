@@ -165,6 +165,14 @@ def test_a_search_that_was_cut_off_is_followed_as_far_as_its_rows_go(
     assert report.batches * 3 * REPLICATES <= runs
 
 
+def test_what_a_killed_search_had_no_time_to_write_is_no_difference(searches: dict[str, Files]) -> None:
+    files = cut(searches["random"], 120)
+    for name, rows in (("evaluations.csv", 56), ("batches.csv", 12)):
+        files[name] = b"".join(files[name].splitlines(keepends=True)[:rows])
+    report = verify_results(opened(files), runs=1)
+    assert (report.table_differences, report.batches) == ((), 12)
+
+
 def test_an_aborted_search_verifies(stepped: Host, clock: ManualClock) -> None:
     clock.tick_s = 0.001
     run = stepped.start(HILLS, hills_spec("genetic"))
