@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from study import Study
-from wording import archive_text, as_sentence, gap_text, opened_text, ranking_text
+from wording import archive_text, as_sentence, front_text, gap_text, opened_text, ranking_text
 
 import henad_web as hw
 from henad_web.explore.outcomes import Series
@@ -107,6 +107,8 @@ def opened_archive(content: bytes, models: hw.ModelSet, *, most_runs: int) -> Re
 def _search_sentence(search: SearchHistory) -> str:
     """Return what a search came to so far, in words."""
     evaluations = len(search.evaluations)
+    if search.settings.objectives:
+        return front_text(evaluations, len(search.front))
     if search.settings.pse is None:
         leaders = [(entry.candidate_id, entry.objective, entry.replicate_count) for entry in search.ranking]
         return ranking_text(evaluations, leaders)

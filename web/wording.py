@@ -17,6 +17,7 @@ __all__ = [
     "archive_text",
     "as_sentence",
     "ended_text",
+    "front_text",
     "gap_text",
     "number_text",
     "opened_text",
@@ -105,6 +106,11 @@ def ranking_text(evaluations: int, leaders: Sequence[tuple[int, float, int]]) ->
         for id, objective, runs in leaders[:_MOST_LEADERS]
     ]
     return f"{amount(evaluations, 'evaluation')}; best: {', '.join(told) or 'none yet'}."
+
+
+def front_text(evaluations: int, members: int) -> str:
+    """Return how many candidates none dominates after `evaluations` of a search for several objectives."""
+    return f"{amount(evaluations, 'evaluation')}; a front of {amount(members, 'candidate')}."
 
 
 def archive_text(evaluations: int, *, filled: int, cells: int, outside: int) -> str:

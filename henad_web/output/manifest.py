@@ -329,7 +329,9 @@ class Manifest(_Record, frozen=True):
 
     @property
     def expected_runs(self) -> int:
-        """Runs of its part of the plan; with adaptive replicates the most there may be, until it is complete."""
+        """Runs of its part of the plan; of a search and with adaptive replicates the most, until it is complete."""
+        if self.search is not None and self.status is ManifestStatus.COMPLETE:
+            return self.search.evaluations * self.plan.replicates
         if self.is_adaptive and self.status is ManifestStatus.COMPLETE and self.results is not None:
             return self.results.rows
         together = self.plan.replicates if self.is_adaptive else 1

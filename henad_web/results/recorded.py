@@ -181,9 +181,6 @@ class RecordedResults:
     @property
     def expected_runs(self) -> int:
         """Runs of its part of the plan; with adaptive replicates, and of a search, the most until it has ended."""
-        search = self.manifest.search
-        if search is not None and self.manifest.status is ManifestStatus.COMPLETE:
-            return search.evaluations * self.manifest.plan.replicates
         return self.manifest.expected_runs
 
     @property

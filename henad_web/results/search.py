@@ -21,24 +21,32 @@ from henad_web.explore.columns import (
     ARCHIVE_OUTPUTS,
     BATCH_ARCHIVE,
     BATCH_BEST,
+    BATCH_FRONT,
     BATCH_LEADING,
     BEST_LEADING,
     EVALUATION_LEADING,
+    EVALUATION_OBJECTIVES,
     EVALUATION_SCORE,
+    FRONT_GENERATION_EACH,
+    FRONT_GENERATION_LEADING,
     GENERATION,
+    each_column,
 )
 from henad_web.explore.search_spec import Goal, PseSettings
 from henad_web.explore.spec_file import parse_spec_document
 from henad_web.model.decimals import whole_text
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import BATCHES, EVALUATIONS, GENERATIONS, MANIFEST
-from henad_web.output.search_tables import archive_cells, ranking_cells, search_files
+from henad_web.output.search_tables import archive_cells, member_cells, ranking_cells, search_files
 from henad_web.results.search_columns import SearchColumns, read_rows
+from henad_web.search.fronts import first_front, ranked
 from henad_web.search.genetic import Generation
 from henad_web.search.log import RankedCandidate
+from henad_web.search.nsga2 import FrontGeneration, RankedMember
 from henad_web.search.pattern import Archive, ArchiveEntry, PatternAxis, Placement
 from henad_web.search.pse import initial_count
 from henad_web.search.scoring import rank_of
+from henad_web.search.searcher import drained
 
 if TYPE_CHECKING:
     from henad_web.results.recorded import RecordedResults
@@ -81,9 +89,10 @@ class BatchStanding:
         batch: Its number, from 0.
         evaluations: Candidates evaluated so far.
         runs: Runs written for them.
-        best_candidate_id: Who led the ranking, None without one.
+        best_candidate_id: Who led the ranking, None unless there is one objective.
         best_objective: What that one came to; infinite where it had no finite value.
-        filled_cells: Cells that were met so far, None of a search for an objective.
+        front_size: Members of the first front of its last complete generation, of several objectives; None before one.
+        filled_cells: Cells that were met so far, None of a search for objectives.
     """
 
     batch: int
@@ -91,7 +100,30 @@ class BatchStanding:
     runs: int
     best_candidate_id: int | None = None
     best_objective: float | None = None
+    front_size: int | None = None
     filled_cells: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Subject:
+    """What is known of one candidate, its repetitions included; fields as those of `RankedMember`."""
+
+    candidate_id: int
+    first_batch: int
+    objectives: tuple[float, ...] = ()
+    replicate_count: int = 0
+    failed_count: int = 0
+    evaluations: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Return what an entry of a ranking has beside its objectives."""
+        return {
+            "candidate_id": self.candidate_id,
+            "first_batch": self.first_batch,
+            "replicate_count": self.replicate_count,
+            "failed_count": self.failed_count,
+            "evaluations": self.evaluations,
+        }
 
 
 class SearchHistory:
@@ -102,9 +134,12 @@ class SearchHistory:
         files: Its tables: their names and columns.
         evaluations: evaluations.csv: a row a candidate, in the order of asking.
         batches: Where it stood behind each batch.
-        generations: The generations that were complete, in order; empty where it breeds none.
-        ranking: Every candidate, the best first; empty without an objective. One that is not finite is the worst there
-            is.
+        generations: The generations that were complete, in order; empty unless it breeds some for one objective.
+        front_generations: The same of several objectives.
+        ranking: Every candidate, the best first; empty unless it has one objective. An objective that is not finite is
+            the worst there is.
+        front: Those that none of all candidates dominates, the least crowded first; empty unless it has several
+            objectives.
         archive: The cells that were met, by x and then y; empty unless it looks for patterns. Genomes are in no table
             and empty here.
         outside_count: Evaluations outside the range of an axis, in a cell at its end.
@@ -125,8 +160,11 @@ class SearchHistory:
                 results.check_holds(file.name)
         self._tables, self._told_rows = self._read_batches()
         self.batches = tuple(self._standings())
-        self.generations = tuple(self._read_generations()) if GENERATIONS in self._files else ()
+        self.generations: tuple[Generation, ...] = ()
+        self.front_generations: tuple[FrontGeneration, ...] = ()
+        self._read_generations()
         self.ranking = () if search.objective is None else tuple(self._ranked(search.objective.goal))
+        self.front = self._first_front() if search.objectives else ()
         self.axes, self.archive, self.outside_count = (None, (), 0) if search.pse is None else self._placed(search.pse)
 
     def __repr__(self) -> str:
@@ -192,38 +230,77 @@ class SearchHistory:
         columns = [batches[name].tolist() for name in BATCH_LEADING]
         for position, (batch, evaluations, runs) in enumerate(zip(*columns, strict=True)):
             standing = BatchStanding(batch=batch, evaluations=evaluations, runs=runs)
-            if self.settings.pse is not None:
+            if self.settings.objectives:
+                size = int(batches[BATCH_FRONT[0]][position])
+                yield replace(standing, front_size=None if size < 0 else size)
+            elif self.settings.pse is not None:
                 yield replace(standing, filled_cells=int(batches[BATCH_ARCHIVE[0]][position]))
             elif self.settings.objective is not None:
                 best, objective = (batches[name][position].item() for name in BATCH_BEST)
                 objective = _known(objective, self.settings.objective.goal)
                 yield replace(standing, best_candidate_id=None if best < 0 else best, best_objective=objective)
 
-    def _read_generations(self) -> Iterator[Generation]:
+    def _read_generations(self) -> None:
+        if GENERATIONS not in self._files:
+            return
         table = self._tables[GENERATIONS] = self._columns(GENERATIONS, self._rows(GENERATIONS))
         _check_column(table, GENERATION[0], np.arange(len(table)))
-        if self.settings.objective is None:
+        if not self.settings.objectives:
+            fitness = [self._objectives(table, (name,)) for name in GENERATION[1:]]
+            rows = zip(*fitness, strict=True)
+            self.generations = tuple(Generation(number, *sum(row, ())) for number, row in enumerate(rows))
             return
-        for number, *fitness in zip(*(table[name].tolist() for name in GENERATION), strict=True):
-            yield Generation(number, *(_known(value, self.settings.objective.goal) for value in fitness))
+        counts = [table[name].tolist() for name in FRONT_GENERATION_LEADING]
+        watched = self.settings.watched_columns
+        bounds = [self._objectives(table, each_column(name, watched)) for name in FRONT_GENERATION_EACH]
+        self.front_generations = tuple(
+            FrontGeneration(number=number, members=members, front_size=size, best=best, median=median, worst=worst)
+            for number, members, size, best, median, worst in zip(*counts, *bounds, strict=True)
+        )
+
+    def _objectives(self, table: SearchColumns, columns: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return, row by row, what `columns` of `table`, one an objective, hold."""
+        objectives = zip((table[name].tolist() for name in columns), self.settings.all_objectives, strict=True)
+        known = [[_known(value, objective.goal) for value in values] for values, objective in objectives]
+        return list(zip(*known, strict=True))
+
+    def _subjects(self) -> dict[int, _Subject]:
+        """Return what is known of each candidate that repeats none, by its id."""
+        evaluations, failed, replicates = self.evaluations, EVALUATION_SCORE[0], EVALUATION_SCORE[-1]
+        pooled = self._objectives(evaluations, self._pooled_columns)
+        names = (EVALUATION_LEADING[0], EVALUATION_LEADING[1], _REEVALUATED, failed, replicates)
+        found: dict[int, _Subject] = {}
+        columns = [evaluations[name].tolist() for name in names]
+        for candidate_id, batch, repeated, failures, runs, objectives in zip(*columns, pooled, strict=True):
+            id = candidate_id if repeated < 0 else repeated
+            subject = found.setdefault(id, _Subject(candidate_id=id, first_batch=batch))
+            subject.objectives, subject.replicate_count = objectives, runs
+            subject.failed_count += failures
+            subject.evaluations += 1
+        return found
+
+    @property
+    def _pooled_columns(self) -> tuple[str, ...]:
+        name = EVALUATION_OBJECTIVES[1]
+        return each_column(name, self.settings.watched_columns) if self.settings.objectives else (name,)
 
     def _ranked(self, goal: Goal) -> list[RankedCandidate]:
-        evaluations = self.evaluations
-        names = (EVALUATION_LEADING[0], EVALUATION_LEADING[1], _REEVALUATED, *EVALUATION_SCORE)
-        entries: dict[int, RankedCandidate] = {}
-        rows = zip(*(evaluations[name].tolist() for name in names), strict=True)
-        for candidate_id, batch, repeated, failed, _, pooled, replicates in rows:
-            subject = candidate_id if repeated < 0 else repeated
-            before = entries.get(subject)
-            entries[subject] = RankedCandidate(
-                candidate_id=subject,
-                objective=_known(pooled, goal),
-                replicate_count=replicates,
-                failed_count=failed + (0 if before is None else before.failed_count),
-                evaluations=1 + (0 if before is None else before.evaluations),
-                first_batch=batch if before is None else before.first_batch,
-            )
-        return sorted(entries.values(), key=lambda entry: (rank_of(entry.objective, goal), entry.candidate_id))
+        subjects = sorted(
+            self._subjects().values(), key=lambda each: (rank_of(each.objectives[0], goal), each.candidate_id)
+        )
+        return [RankedCandidate(objective=each.objectives[0], **each.counts()) for each in subjects]
+
+    def _first_front(self) -> tuple[RankedMember, ...]:
+        subjects = list(self._subjects().values())
+        goals = [objective.goal for objective in self.settings.objectives]
+        costs = np.array([list(map(rank_of, each.objectives, goals)) for each in subjects]).reshape(-1, len(goals))
+        members = drained(first_front(costs))
+        ranking = drained(ranked(costs[members]))
+        front = [(subjects[members[place]], place) for place in ranking.order.tolist()]
+        return tuple(
+            RankedMember(objectives=each.objectives, front=0, distance=float(ranking.distances[place]), **each.counts())
+            for each, place in front
+        )
 
     def _placed(self, settings: PseSettings) -> tuple[Axes | None, tuple[ArchiveEntry, ...], int]:
         """Return the axes, the archive and how many evaluations were outside the axes."""
@@ -260,6 +337,8 @@ class SearchHistory:
 
         for rank, entry in enumerate(self.ranking, start=1):
             yield ranking_cells(rank, entry, config(entry.candidate_id))
+        for rank, member in enumerate(self.front, start=1):
+            yield member_cells(rank, member, config(member.candidate_id))
         if self.axes is not None:
             for cell in self.archive:
                 yield archive_cells(cell, self.axes, config(cell.candidate_id))

@@ -19,12 +19,15 @@ from henad_web.explore.columns import (
     ARCHIVE_OUTPUTS,
     BATCH_ARCHIVE,
     BATCH_BEST,
+    BATCH_FRONT,
     BATCH_LEADING,
     BEST_LEADING,
+    BEST_MEMBER,
     BEST_SCORE,
     EVALUATION_LEADING,
     EVALUATION_PLACE,
     EVALUATION_SCORE,
+    FRONT_GENERATION_LEADING,
     GENERATION,
 )
 from henad_web.output.cells import cells_for
@@ -52,7 +55,10 @@ _GROUPS: dict[tuple[str, ...], tuple[str, ...]] = {
     BATCH_BEST: (_MAYBE, _NUMBER),
     BATCH_ARCHIVE: (_COUNT,),
     GENERATION: (_COUNT, _NUMBER, _NUMBER, _NUMBER),
+    FRONT_GENERATION_LEADING: (_COUNT, _COUNT, _COUNT),
+    BATCH_FRONT: (_MAYBE,),
     BEST_LEADING: (_COUNT, _COUNT),
+    BEST_MEMBER: (_NUMBER, _COUNT, _COUNT, _COUNT, _COUNT),
     BEST_SCORE: (_NUMBER, _COUNT, _COUNT, _COUNT, _COUNT),
     ARCHIVE_LEADING: (_COUNT, _COUNT, *[_NUMBER] * 4, _COUNT, _COUNT),
     ARCHIVE_OUTPUTS: (_NUMBER, _NUMBER),
@@ -107,7 +113,7 @@ class SearchColumns:
         configs = [] if leading is None else [*layout.param_kinds.values(), *["tick"] * len(layout.actions or ())]
         self._behind = self._first + len(configs)
         before, behind = file.header[: self._first], file.header[self._behind :]
-        kinds = [*map(_KINDS.__getitem__, before), *configs, *map(_KINDS.__getitem__, behind)]
+        kinds = [*map(_kind_of, before), *configs, *map(_kind_of, behind)]
         texts: list[Sequence[str]] = list(zip(*rows, strict=True)) or [()] * len(file.header)
         cells = [cells_for(kind, name, file.name) for kind, name in zip(kinds, file.header, strict=True)]
         self._data = [cell.array(column, 2) for cell, column in zip(cells, texts, strict=True)]
@@ -211,3 +217,8 @@ class SearchColumns:
             OSError: The file cannot be written.
         """
         frames.write_search_parquet(self._results, self, path)
+
+
+def _kind_of(name: str) -> str:
+    """Return the type of a column of the search's own; one of several objectives has its column behind a point."""
+    return _KINDS[name.partition(".")[0]]

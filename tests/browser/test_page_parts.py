@@ -205,14 +205,21 @@ y_axis = { column = "Recovered:final", cells = 50, min = 0, max = 1 }
 """
 
 
+OBJECTIVES = """algorithm = "nsga2"
+objectives = [{ column = "Infected:max", goal = "maximize" }, { column = "Recovered:final", goal = "minimize" }]
+"""
+
+
 def test_an_opened_search_says_who_leads_or_how_many_cells_were_met(part: Part) -> None:
-    for text in (OBJECTIVE, AXES):
+    for text in (OBJECTIVE, AXES, OBJECTIVES):
         files = hw.run_spec(hw.example_models()["sir"], hw.parse_spec(SEARCH + text)).files
         assert files is not None
         recorded = part("recorded").opened_archive(pack(files), hw.example_models(), most_runs=3)
         search = hw.ResultSet.from_files(files).search
         assert search is not None
         told = f"{len(search.archive)} of 2,000 cells met, {search.outside_count} outside."
+        if search.front:
+            told = f"a front of {len(search.front)} candidate{'' if len(search.front) == 1 else 's'}."
         if search.ranking:
             leaders = [f"{each.candidate_id} with {each.objective:.6g} over 2 runs" for each in search.ranking[:3]]
             told = f"best: candidate {', candidate '.join(leaders)}."
@@ -237,6 +244,7 @@ def test_the_words_on_a_search_count_what_is_there(part: Part) -> None:
     wording = part("wording")
     assert wording.ranking_text(0, []) == "0 evaluations; best: none yet."
     assert wording.ranking_text(1, [(3, -0.25, 1)]) == "1 evaluation; best: candidate 3 with -0.25 over 1 run."
+    assert wording.front_text(8, 1) == "8 evaluations; a front of 1 candidate."
     assert wording.archive_text(1200, filled=1, cells=1, outside=1000) == (
         "1,200 evaluations; 1 of 1 cell met, 1,000 outside."
     )

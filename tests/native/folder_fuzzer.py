@@ -60,7 +60,7 @@ TOKENS = (
 )  # fmt: skip
 
 
-SEARCHES = ("genetic", "pse")
+SEARCHES = ("genetic", "pse", "nsga2")
 NAMES = ("sir", "odd", "wide", "shard 0", "reference", "staged", *SEARCHES)
 """The folders that cases take."""
 

@@ -18,10 +18,11 @@ from henad_web.search.pattern import ArchiveEntry
 from henad_web.search.update import PatternReading
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
-from tests.shared.plain_searches import HILLS, REPLICATES, Hills, PlainSearch, hills_spec
+from tests.shared.plain_fronts import PlainFronts, distances_of, fronts_of, objectives_of
+from tests.shared.plain_searches import HILLS, REPLICATES, Hills, Outputs, PlainSearch, hills_spec
 from tests.shared.toy_models import Toy, entry_of
 
-KINDS = ("random", "hill_climb", "genetic", "pse")
+KINDS = ("random", "hill_climb", "genetic", "pse", "nsga2")
 MODELS = hw.ModelSet([HILLS])
 Files = dict[str, bytes]
 
@@ -38,8 +39,10 @@ class Told:
         found = []
         for update in self.updates:
             ids = {"batch": update.batch, "evaluations": update.evaluations, "runs": update.runs}
-            if update.best is None:
+            if isinstance(update.evaluated[0].reading, PatternReading):
                 found.append(BatchStanding(**ids, filled_cells=update.filled_cells))
+            elif update.best is None:
+                found.append(BatchStanding(**ids, front_size=update.front_size))
             else:
                 best = update.best
                 standing = BatchStanding(**ids, best_candidate_id=best.candidate_id, best_objective=best.objective)
@@ -118,11 +121,12 @@ def test_a_search_read_back_is_what_its_events_told(searches: dict[str, Told], k
     history = history_of(live.files)
     assert list(history.batches) == live.standings()
     assert history.generations == tuple(each for update in live.updates for each in update.generations)
+    assert history.front_generations == tuple(each for update in live.updates for each in update.front_generations)
     assert list(history.archive) == live.archive(len(live.updates))
     assert history.outside_count == live.outside(len(live.updates))
     assert history.axes == live.updates[-1].axes
     assert len(history.batches) > 10
-    assert (len(history.generations) > 5) == (kind == "genetic")
+    assert (len(history.generations) > 5, len(history.front_generations) > 5) == (kind == "genetic", kind == "nsga2")
     assert (history.outside_count > 1, len(history.archive) > 4) == (kind == "pse", kind == "pse")
 
 
@@ -130,8 +134,10 @@ def test_a_search_read_back_is_what_its_events_told(searches: dict[str, Told], k
 def test_the_ranking_is_that_of_the_record(searches: dict[str, Told], kind: str) -> None:
     report = searches[kind].report
     assert report is not None
-    assert history_of(searches[kind].files).ranking == report.ranking
-    assert (len(report.ranking) > 20) == (kind != "pse")
+    history = history_of(searches[kind].files)
+    assert (history.ranking, history.front) == (report.ranking, report.front)
+    assert (len(report.ranking) > 20) == (kind not in ("pse", "nsga2"))
+    assert (len(report.front) > 4) == (kind == "nsga2")
 
 
 @pytest.mark.parametrize("kind", ["random", "genetic", "pse"])
@@ -151,6 +157,21 @@ def test_a_killed_search_is_read_up_to_its_last_whole_batch(searches: dict[str, 
             ranked = plain.ranked(subjects, count)
             assert [entry.candidate_id for entry in history.ranking] == ranked
             assert [entry.objective for entry in history.ranking] == [plain.objective(id, count) for id in ranked]
+
+
+def test_the_front_of_a_killed_search_is_that_of_its_whole_batches(searches: dict[str, Told]) -> None:
+    live, plain = searches["nsga2"], PlainFronts("nsga2")
+    for batches in range(1, len(live.updates)):
+        history, count = history_of(killed(live.files, batches)), plain.standings[batches - 1][1]
+        assert list(history.batches) == live.standings()[:batches]
+        runs: dict[int, list[Outputs | None]] = {}
+        for each in plain.told[:count]:
+            runs.setdefault(each.subject, []).extend(each.runs)
+        points = {id: objectives_of(found) for id, found in runs.items()}
+        assert sorted(member.candidate_id for member in history.front) == fronts_of(points)[0]
+        assert {member.candidate_id: member.distance for member in history.front} == pytest.approx(
+            distances_of(fronts_of(points)[0], points), rel=1e-12
+        )
 
 
 def test_batches_whose_evaluations_were_lost_with_the_power_do_not_count(searches: dict[str, Told]) -> None:
@@ -336,6 +357,14 @@ DAMAGES = {
     "a cell taken out": ("pse", without_line("archive.csv", 1), "archive.csv", 9),
     "another cell in the archive": ("pse", edited("archive.csv", 2, 1, "3"), "archive.csv", 3),
     "a hit that is none": ("pse", edited("archive.csv", 2, 6, "-1"), "archive.csv", 3),
+    "a front of another candidate": ("nsga2", edited("best.csv", 2, 1, "0"), "best.csv", 3),
+    "a front size that is none": ("nsga2", edited("generations.csv", 2, 2, "few"), "generations.csv", 3),
+    "a header of another objective": (
+        "nsga2",
+        edited("evaluations.csv", 0, 12, "objective.Depth"),
+        "evaluations.csv",
+        1,
+    ),
     "a flag that is none": ("pse", edited("evaluations.csv", 20, 16, "maybe"), "evaluations.csv", 21),
 }
 

@@ -14,7 +14,7 @@ from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.plain_searches import HILLS, REPLICATES, hills_spec
 
-KINDS = ("random", "hill_climb", "genetic", "pse")
+KINDS = ("random", "hill_climb", "genetic", "pse", "nsga2")
 MODELS = hw.ModelSet([HILLS])
 Files = dict[str, bytes]
 Change = Callable[[list[str]], None]
@@ -66,7 +66,10 @@ CELLS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "batches.csv": {"random": ("best_candidate_id", "best_objective"), "pse": ("filled_cells",)},
     "generations.csv": {"genetic": ("best", "median", "worst")},
-    "best.csv": {"hill_climb": ("value", "pooled_objective", "pooled_failed", "evaluations", "first_batch")},
+    "best.csv": {
+        "nsga2": ("pooled_objective.Depth:final", "crowding_distance"),
+        "hill_climb": ("value", "pooled_objective", "pooled_failed", "evaluations", "first_batch"),
+    },
     "archive.csv": {"pse": ("x_min", "y_max", "hits", "candidate_id", "value", "x", "y")},
 }
 TEXTS = {"outside": "true", "new_cell": "true", "origin": "restart", "action.mark": "3"}
