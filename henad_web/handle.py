@@ -405,7 +405,8 @@ def new_setup(
     check_served(target, entry, options)
     plan = _planned(entry, spec)
     check_search_options(plan, options)
-    searched = None if plan.search_space is None and searcher is None else SearchSource(SearchPlan.over(plan, searcher))
+    is_search = plan.search_space is not None or searcher is not None
+    searched = SearchSource(SearchPlan.over(plan, factory=searcher)) if is_search else None
     store, kept = opened_output(target, output, options), _reused(plan, options, target)
     around = surroundings_of(target, options)
     return SweepSetup.of(entry, plan, store, options, around, kept=kept, searched=searched)

@@ -23,6 +23,7 @@ from henad_web.explore.columns import LEADING
 from henad_web.explore.hashes import run_key
 from henad_web.explore.measure import MeasurePlan
 from henad_web.explore.outcomes import RunStatus
+from henad_web.explore.search_spec import SearchAlgorithm
 from henad_web.model.decimals import whole_text
 from henad_web.model.params import ParamKind
 from henad_web.model.tables import ColumnKind
@@ -127,7 +128,8 @@ class Verification:
         self._left = list(reversed(self._run_ids))
         self._cursor: RunCursor | None = None
         self._cells, self._differences = 0, list[Difference]()
-        self._check = None if search is None or run_ids is not None else SearchCheck(results, search)
+        can_follow = search is not None and search.search.algorithm is not SearchAlgorithm.CUSTOM
+        self._check = SearchCheck(results, search) if search is not None and can_follow and run_ids is None else None
         self._following = iter(()) if self._check is None else self._check.pieces()
         self._is_followed = self._check is None
 
@@ -260,7 +262,9 @@ def _model_changes(results: RecordedResults) -> Iterator[str]:
 
 
 def _remarks(results: RecordedResults, plan: Plan, *, has_differences: bool) -> Iterator[str]:
-    manifest, metadata = results.manifest, results.entry.metadata
+    manifest, metadata, search = results.manifest, results.entry.metadata, plan.spec.search
+    if search is not None and search.algorithm is SearchAlgorithm.CUSTOM:
+        yield f"the search was not followed: its searcher '{search.name}' is a program's own"
     if plan.plan_hash != manifest.plan.plan_hash:
         yield f"the plan made from the spec has the hash {plan.plan_hash}, recorded is {manifest.plan.plan_hash}"
     changes = tuple(_model_changes(results))

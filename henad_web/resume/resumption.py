@@ -90,7 +90,7 @@ def resumption_of(
     if plan.search_space is None and searcher is None:
         kept = resumed_runs(reader, manifest, plan, shard, retry_failed=options.retry_failed)
     else:
-        kept = searched_runs(reader, manifest, SearchPlan.over(plan, searcher))
+        kept = searched_runs(reader, manifest, SearchPlan.over(plan, factory=searcher))
     return Resumption(plan=plan, kept=kept, options=options)
 
 

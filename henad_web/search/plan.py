@@ -66,7 +66,7 @@ class SearchPlan:
         return cls.over(Plan.of(spec, schema))
 
     @classmethod
-    def over(cls, base: Plan, factory: SearcherFactory | None = None) -> SearchPlan:
+    def over(cls, base: Plan, *, factory: SearcherFactory | None = None) -> SearchPlan:
         """Return the search whose base is `base`; `factory` makes the searcher of a custom one.
 
         Raises:

@@ -13,6 +13,7 @@ from henad_web.results.verifying import Verification, verify_results
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host, ManualClock
 from tests.shared.plain_searches import HILLS, REPLICATES, hills_spec
+from tests.shared.test_custom_searches import Walk, custom_spec, finished
 
 KINDS = ("random", "hill_climb", "genetic", "pse", "nsga2")
 MODELS = hw.ModelSet([HILLS])
@@ -174,6 +175,17 @@ def test_what_a_killed_search_had_no_time_to_write_is_no_difference(searches: di
         files[name] = b"".join(files[name].splitlines(keepends=True)[:rows])
     report = verify_results(opened(files), runs=1)
     assert (report.table_differences, report.batches) == ((), 12)
+
+
+def test_a_search_by_a_searcher_of_a_program_is_not_followed(stepped: Host) -> None:
+    files = finished(stepped, stepped.start(HILLS, custom_spec(), searcher=Walk))
+    results = opened(files)
+    report = verify_results(results, runs=500)
+    assert report.is_equal, str(report)
+    assert (len(report.run_ids), report.batches) == (48, None)
+    assert report.remarks == ("the search was not followed: its searcher 'mine' is a program's own",)
+    assert results.search is not None
+    assert len(results.search.ranking) == 24
 
 
 def test_an_aborted_search_verifies(stepped: Host, clock: ManualClock) -> None:
