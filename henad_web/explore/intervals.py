@@ -110,8 +110,11 @@ class RunningStatistics:
 
     @property
     def deviation(self) -> float | None:
-        """Standard deviation of the sample, with n - 1; None for fewer than two numbers."""
-        return math.sqrt(self.squares / (self.count - 1)) if self.count > 1 else None
+        """Standard deviation of the sample, with n - 1; None for fewer than two numbers, NaN where they overflow."""
+        if self.count < 2:
+            return None
+        # Numbers whose differences are infinite leave squares of minus infinity, too.
+        return math.sqrt(self.squares / (self.count - 1)) if self.squares >= 0.0 else math.nan
 
     def half_width(self, confidence: float = USUAL) -> float | None:
         """Return half the width of Student's interval of the mean; None for fewer than two numbers."""

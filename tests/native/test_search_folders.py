@@ -10,6 +10,7 @@ import henad_web as hw
 from henad_native.cli import main
 from henad_web.resume.errors import MergeError, MergeReason, ResumeError, ResumeReason
 from tests.native.folders import files_in, hash_of, record_of, resume, start, sweep, toy_spec
+from tests.native.search_fuzzer import SearchFuzzer
 from tests.native.search_kills import survived
 from tests.native.test_search_lanes import SIR, SPECS
 from tests.shared.plain_searches import HILLS, hills_spec
@@ -46,6 +47,13 @@ def test_a_sample_of_kills_loses_nothing(tmp_path: Path) -> None:
     found = survived(tmp_path, kills=5, evaluations=45, seed=3)
     assert sum(report.kills for report in found.values()) == 5
     assert all(report.finished for report in found.values())
+
+
+def test_a_sample_of_searches_made_by_chance_has_the_same_files_every_way(tmp_path: Path) -> None:
+    """A sample of what ``poe fuzz-searches`` does at length."""
+    fuzzer = SearchFuzzer(base=tmp_path, seed=0)
+    assert {spec.search and spec.search.algorithm for spec in map(fuzzer.study, range(8))} == set(hw.SearchAlgorithm)
+    fuzzer.run(8)
 
 
 @pytest.mark.parametrize("case", REFUSALS)

@@ -66,6 +66,13 @@ def test_one_value_has_a_mean_and_no_spread() -> None:
     assert summary(row(0, 0, "3"))[1] == "0,0,0.2,5,1,1,0,20,3,,1,,"
 
 
+@pytest.mark.parametrize("numbers", [(1e308, -1e308), (-1e308, 1e308), (1e200, -1e200), (1e308, -1e308, 1e308)])
+def test_values_too_far_apart_for_a_spread_leave_its_cells_empty(numbers: tuple[float, ...]) -> None:
+    line = summary(*(row(run_id, 0, repr(number)) for run_id, number in enumerate(numbers)))[1]
+    assert line.split(",")[9:] == ["", str(len(numbers)), "", ""]
+    assert not math.isfinite(fold(*numbers).deviation or 0.0)
+
+
 def test_an_empty_reducer_leaves_the_ticks_alone() -> None:
     assert summary(row(0, 0, ""), row(1, 0, "4", ticks=10))[1] == "0,0,0.2,5,2,2,0,15,4,,1,,"
 
