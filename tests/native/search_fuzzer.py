@@ -26,7 +26,10 @@ from henad_web.results.archive import pack
 from tests.native.folders import TARGET, files_in, hash_of, record_of, resume, sweep
 from tests.native.rough_models import ROUGH
 
-__all__ = ["SearchFuzzer"]
+__all__ = ["ALGORITHMS", "SearchFuzzer"]
+
+ALGORITHMS = tuple(each for each in hw.SearchAlgorithm if each is not hw.SearchAlgorithm.CUSTOM)
+"""Those of the package; one of a program's own needs the program."""
 
 Files = dict[str, bytes]
 COLUMNS = ("Height:max", "Depth:final", "Height:mean")
@@ -35,7 +38,7 @@ SWEPT = ("runs.csv", "series.csv", "summary.csv", "manifest.json")
 
 def _study(chance: random.Random) -> hw.SweepSpec:
     """Return a search of `ROUGH`."""
-    algorithm = hw.SearchAlgorithm(chance.choice(list(hw.SearchAlgorithm)))
+    algorithm = chance.choice(ALGORITHMS)
     steps, stats_every = chance.randrange(1, 5), chance.choice([1, 1, 2])
     stop = hw.StopSpec(column="Height", comparison=">=", threshold=chance.choice([0.5, -10.0]), min_tick=1)
     tables = ("crowd",) if chance.random() < 0.3 else ()
