@@ -2,7 +2,7 @@
 
 Children are forked from this process, which is warm and has no threads, and are killed with SIGKILL: at a random moment
 by their parent, or by themselves at a random call to the file system, in the middle of a write. The seed of the
-choices is printed; ``HENAD_KILL_SEED`` sets it.
+choices is printed; ``HENAD_KILL_SEED`` sets it. The suite does a sample of what ``poe kill-folders`` does at length.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ from tests.shared.adaptive_studies import CHANCE, chance_spec
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
-KILLS = 200
+AT_LENGTH = os.environ.get("HENAD_KILL_AT_LENGTH") == "1"
+"""Whether to kill at each call to the file system and cut at each byte, as ``poe kill-folders`` has it."""
+
+KILLS = 200 if AT_LENGTH else 20
 """Kills that must have landed, over all scenarios."""
 
 SPEC = toy_spec((1, 0, 2))
@@ -156,6 +159,14 @@ class Scenario:
         self.finish()
         return kills
 
+    def kill_at_calls(self) -> None:
+        """Kill the act at each of its calls to the file system, or at a sample of them, and finish it each time."""
+        assert self.calls > 40
+        for dies_at in range(self.calls, 0, -1 if AT_LENGTH else -(self.calls // 10)):
+            self.put_back()
+            assert child_of(self.scene.act, dies_at, None), f"not killed at call {dies_at}"
+            self.finish()
+
     def finish(self) -> None:
         """Go on with what a kill left, and compare."""
         self.scene.finish()
@@ -259,12 +270,7 @@ def test_a_process_killed_at_any_moment_costs_nothing_that_a_resume_does_not_bri
 
 @pytest.mark.parametrize("name", ["raised replicates", "reused runs", "overwritten results"])
 def test_every_call_to_the_file_system_may_be_the_last(fast_path: Path, name: str) -> None:
-    scenario = Scenario(name, fast_path)
-    assert scenario.calls > 40
-    for dies_at in range(1, scenario.calls + 1):
-        scenario.put_back()
-        assert child_of(scenario.scene.act, dies_at, None), f"not killed at call {dies_at}"
-        scenario.finish()
+    Scenario(name, fast_path).kill_at_calls()
 
 
 def leave_running(folder: Path) -> None:
@@ -281,8 +287,9 @@ def test_a_table_cut_at_any_byte_of_its_last_two_rows_is_made_whole(fast_path: P
     sweep(entry, spec, fast_path / "whole")
     expected = masked_in(fast_path / "whole")
     content = (fast_path / "whole" / name).read_bytes()
-    last_two = sum(map(len, content.splitlines(keepends=True)[-2:]))
-    for size in range(len(content) - last_two, len(content)):
+    second, last = map(len, content.splitlines(keepends=True)[-2:])
+    sizes = range(len(content) - 1, len(content) - last - second - 1, -1)
+    for size in sizes if AT_LENGTH else sorted({*sizes[::8], len(content) - last, sizes[-1]}):
         folder = fast_path / "cut"
         shutil.copytree(fast_path / "whole", folder)
         (folder / name).write_bytes(content[:size])
