@@ -6,6 +6,7 @@ Sweeps here are pumped by the caller on the native target's stores and lanes, so
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,9 @@ factors = [
 """
 ).spec
 """Six runs: three configs of a small epidemic whose outbreak's tick varies too."""
+
+AT_LENGTH = os.environ.get("HENAD_KILL_AT_LENGTH") == "1"
+"""Whether to try each call to the file system and each byte, as ``poe kill-folders`` does, or a sample of them."""
 
 TOY = entry_of(Toy)
 DIVIDES = entry_of(Divides)

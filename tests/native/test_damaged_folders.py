@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("quick_disk")
 BROKEN = Path("/proc/self/mem")
 """A file that can be opened, and whose first byte cannot be read: it stands for a broken disk."""
 
-CASES = 80
+CASES = 40
 """Cases of the fuzzer at each run of the suite; `poe fuzz-folders` does more."""
 
 

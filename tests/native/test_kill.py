@@ -24,6 +24,7 @@ import pytest
 import henad_web as hw
 from henad_native import directory, disk
 from tests.native.folders import (
+    AT_LENGTH,
     DIVIDES,
     TARGET,
     TOY,
@@ -40,9 +41,6 @@ from tests.native.folders import (
 from tests.shared.adaptive_studies import CHANCE, chance_spec
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
-
-AT_LENGTH = os.environ.get("HENAD_KILL_AT_LENGTH") == "1"
-"""Whether to kill at each call to the file system and cut at each byte, as ``poe kill-folders`` has it."""
 
 KILLS = 200 if AT_LENGTH else 20
 """Kills that must have landed, over all scenarios."""

@@ -15,6 +15,7 @@ import henad_web as hw
 from henad_native import disk
 from henad_native.disk import rename_over
 from tests.native.folders import (
+    AT_LENGTH,
     DIVIDES,
     TOY,
     files_in,
@@ -174,7 +175,7 @@ def test_a_disk_that_is_full_once_pauses_and_costs_nothing_wherever_it_happens(
             pauses, last = shown(run)
         assert isinstance(last, hw.Finished), f"call {fails_at}: {last}"
         assert masked_in(folder) == expected, f"full at call {fails_at}"
-        fails_at += 1
+        fails_at += 1 if AT_LENGTH else 5
     assert fails_at > 25
 
 
@@ -184,7 +185,7 @@ def test_a_disk_that_fails_for_good_leaves_a_folder_that_can_be_resumed(
 ) -> None:
     spec = MORE if prepare is _raised else SPEC
     sweep(DIVIDES, spec, fast_path / "expected")
-    for fails_at in range(1, 60, 4):
+    for fails_at in range(1, 60, 4 if AT_LENGTH else 12):
         folder = fast_path / str(fails_at)
         run = prepare(folder)
         with monkeypatch.context() as patch:
