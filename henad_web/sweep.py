@@ -303,7 +303,7 @@ class Sweep:
 
     def _kept_warnings(self, writer: ResultsWriter) -> tuple[SweepWarning, ...]:
         """Return what is to be said of the rows that are kept: how many were copied, and who wrote them."""
-        setup, kept = self._setup, self._setup.kept
+        setup, kept, search = self._setup, self._setup.kept, self._setup.plan.spec.search
         if kept is None:
             return ()
         text = f"{kept.count} of {setup.plan.run_count} runs are copied from {kept.tables.reader.path}"
@@ -315,6 +315,7 @@ class Sweep:
             writer.manifest.sessions[-1],
             status=kept.manifest.status,
             portable=setup.entry.metadata.portable,
+            search_portable=search is None or search.algorithm.is_portable,
             run_ids=kept.tables.rows.written_ids.tolist(),
         )
         return (*notices, *changes)

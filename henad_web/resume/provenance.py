@@ -62,14 +62,16 @@ class PlatformChanged:
     Attributes:
         recorded: Platform that wrote rows before, in words.
         current: Platform that writes rows now, in words.
-        portable: Whether the model promises equal results on both.
-        rows: For a model that does not: the rows of each platform, ``(platform, run ids in words)``; empty otherwise.
+        portable: Whether the model, and the search, promise equal results on both.
+        rows: Where one does not: the rows of each platform, ``(platform, run ids in words)``; empty otherwise.
+        subject: Which does not: ``model`` or ``search``.
     """
 
     recorded: str
     current: str
     portable: bool
     rows: tuple[tuple[str, str], ...] = ()
+    subject: str = "model"
 
     def __str__(self) -> str:
         """Return the warning as a sentence."""
@@ -77,7 +79,7 @@ class PlatformChanged:
         if self.portable:
             return f"{text}; the model is portable, so results do not depend on it"
         rows = "; ".join(f"runs {ids} from {platform}" for platform, ids in self.rows)
-        text = f"{text}; the model is not portable, so its results may differ between them"
+        text = f"{text}; the {self.subject} is not portable, so its results may differ between them"
         return f"{text}: {rows}" if rows else text
 
 
@@ -90,6 +92,7 @@ def build_warnings(
     *,
     status: ManifestStatus = ManifestStatus.COMPLETE,
     portable: bool = True,
+    search_portable: bool = True,
     run_ids: Iterable[int] = (),
 ) -> tuple[ProvenanceWarning, ...]:
     """Return what to warn of when the session `current` adds rows to a folder that `sessions` wrote.
@@ -100,7 +103,8 @@ def build_warnings(
         current: The session that begins.
         status: Status of the folder as found.
         portable: Whether the model promises equal results on every platform.
-        run_ids: Ids of the rows that are kept; named by platform when the model is not portable.
+        search_portable: Whether a search would choose the same candidates on every platform.
+        run_ids: Ids of the rows that are kept; named by platform when either does not.
     """
     wrote = _that_wrote(sessions, status)
     warnings: list[ProvenanceWarning] = []
@@ -111,8 +115,9 @@ def build_warnings(
     here = platform_text(current.runtime)
     elsewhere = next((text for text in map(_platform_of, wrote) if text is not None and text != here), None)
     if elsewhere is not None and here is not None:
-        rows = () if portable else tuple(rows_by_platform(wrote, run_ids).items())
-        warnings.append(PlatformChanged(elsewhere, here, portable, rows))
+        is_portable, subject = portable and search_portable, "search" if portable else "model"
+        rows = () if is_portable else tuple(rows_by_platform(wrote, run_ids).items())
+        warnings.append(PlatformChanged(elsewhere, here, is_portable, rows, subject))
     return tuple(warnings)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import henad_web as hw
 from henad_web.output.build import BuildRecord, this_build
 from henad_web.output.manifest import Manifest, ManifestStatus, RuntimeRecord, SessionRecord
 from henad_web.output.run_spans import RunSpan, SpanBuilder, ids_in, span_text
@@ -18,6 +19,8 @@ from henad_web.resume.provenance import (
     rows_by_platform,
     same_build,
 )
+from tests.shared.hosts import Host
+from tests.shared.plain_searches import HILLS, hills_spec
 from tests.shared.reference_folder import reference_files
 
 CLEAN = BuildRecord(name="henad-web", version="1", commit="a" * 40, dirty=False, source_hash="1" * 16)
@@ -158,6 +161,38 @@ def test_for_a_model_that_is_not_portable_the_warning_says_which_rows_come_from_
         "the model is not portable, so its results may differ between them: runs 0, 2, 3 from "
         "linux x86_64 (no Python); runs 1, 4, 5 from windows x86_64 (no Python)"
     )
+
+
+def test_a_search_that_may_choose_otherwise_elsewhere_is_not_called_harmless() -> None:
+    elsewhere = session(runtime=runtime("windows"), rows=(RunSpan(0, 1),))
+    (warning,) = build_warnings([elsewhere], session(), search_portable=False, run_ids=range(2))
+    assert isinstance(warning, PlatformChanged)
+    assert not warning.portable
+    assert str(warning).endswith(
+        "the search is not portable, so its results may differ between them: runs 0-1 from windows x86_64 (no Python)"
+    )
+    (warning,) = build_warnings([elsewhere], session(), portable=False, search_portable=False, run_ids=range(2))
+    assert "the model is not portable" in str(warning)
+
+
+@pytest.mark.parametrize(("algorithm", "word"), [("cma_es", "the search is not portable"), ("random", "is portable")])
+def test_a_search_that_goes_on_elsewhere_tells_whether_its_algorithm_is_portable(
+    stepped: Host, algorithm: str, word: str
+) -> None:
+    ranges = (hw.FactorSpec(param="value", levels=hw.RangeLevels(min=0, max=40)),)
+    made = hills_spec("random", evaluations=6, batch=3)
+    assert made.search is not None
+    search = msgspec.structs.replace(made.search, algorithm=hw.SearchAlgorithm(algorithm), space=ranges)
+    run = hw.SweepRun.start(HILLS, msgspec.structs.replace(made, search=search), target=stepped.target)
+    files = dict(stepped.record(run).files or {})
+    manifest = Manifest.read(files["manifest.json"])
+    (written,) = manifest.sessions
+    assert written.runtime is not None
+    elsewhere = msgspec.structs.replace(written, runtime=msgspec.structs.replace(written.runtime, arch="abacus"))
+    files["manifest.json"] = msgspec.structs.replace(manifest, sessions=(elsewhere,)).to_bytes()
+    record = stepped.record(hw.SweepRun.resume_files(HILLS, files, target=stepped.target))
+    (warning,) = [each for each in record.report.warnings if isinstance(each, PlatformChanged)]
+    assert word in str(warning)
 
 
 def test_rows_that_no_session_claims_are_those_of_the_killed_ones() -> None:
