@@ -358,15 +358,15 @@ class _Patterns(_Kind):
         return [str(update.filled_cells)]
 
     def outcome_rows(self) -> Generator[bytes, None, SearchReport]:
-        archive, lines = self._searcher.archive, list[bytes]()
-        if archive.axes is not None:
-            for entry in archive.entries():
-                lines.append(self._row(entry, archive.axes))
+        entries, axes, lines = self._searcher.archive.entries(), self._searcher.archive.axes, list[bytes]()
+        if axes is not None:
+            for entry in entries:
+                lines.append(self._row(entry, axes))
                 if len(lines) == PIECE:
                     yield b"".join(lines)
                     lines.clear()
         yield b"".join(lines)
-        return SearchReport(archive=archive.entries())
+        return SearchReport(archive=entries)
 
     def _row(self, entry: ArchiveEntry, axes: tuple[PatternAxis, PatternAxis]) -> bytes:
         config = self._plan.config_of(entry.candidate_id, entry.genome)

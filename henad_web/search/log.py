@@ -7,12 +7,11 @@ sections 10.3 and 10.4). Who leads by several objectives is the business of `fro
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from henad_web.explore.search_spec import ObjectiveSpec
-from henad_web.search.scoring import is_better, objectives_of, rank_of
+from henad_web.search.scoring import failed_count, is_better, objectives_of, rank_of
 from henad_web.search.searcher import Candidate, Origin, Proposal, Watched
 from henad_web.search.space import ConfigKey, Genome, SearchSpace
 
@@ -50,7 +49,7 @@ class Score:
     @property
     def failed_count(self) -> int:
         """Its replicates with a value that is missing or not finite."""
-        return sum(any(value is None or not math.isfinite(value) for value in each) for each in self.replicates)
+        return failed_count(self.replicates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

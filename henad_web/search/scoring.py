@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from henad_web.explore.search_spec import Aggregate, Goal, ObjectiveSpec
 
-__all__ = ["aggregated", "finite", "is_better", "median", "objective_of", "objectives_of", "rank_of"]
+__all__ = ["aggregated", "failed_count", "finite", "is_better", "median", "objective_of", "objectives_of", "rank_of"]
 
 _LARGE = 2.0**1023
 _SMALL = 2.0**-1021
@@ -19,6 +19,11 @@ _SMALL = 2.0**-1021
 def finite(values: Iterable[float | None]) -> list[float]:
     """Return those of `values` that are there and finite, in order."""
     return [value for value in values if value is not None and math.isfinite(value)]
+
+
+def failed_count(replicates: Iterable[Sequence[float | None]]) -> int:
+    """Return how many of `replicates` have a value that is missing or not finite."""
+    return sum(any(value is None or not math.isfinite(value) for value in each) for each in replicates)
 
 
 def median(values: Iterable[float]) -> float:

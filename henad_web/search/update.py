@@ -6,7 +6,6 @@ of them, and who is told, is not its business.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from henad_web.search.nsga2 import FrontGeneration, Nsga2
 from henad_web.search.pattern import ArchiveEntry, PatternAxis, Placement
 from henad_web.search.pse import PatternSearch
 from henad_web.search.random_search import ScoredSearcher
-from henad_web.search.scoring import objective_of, objectives_of
+from henad_web.search.scoring import failed_count, objective_of, objectives_of
 from henad_web.search.searcher import PIECE, Candidate, Evaluation, SteadySearcher
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ class Telling:
         return Evaluated(
             candidate=candidate,
             config=self._plan.config(candidate),
-            failed_count=sum(any(value is None or not math.isfinite(value) for value in each) for each in replicates),
+            failed_count=failed_count(replicates),
             replicates=len(replicates),
             reading=self._reading(candidate, evaluation),
         )

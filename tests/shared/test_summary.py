@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from henad_web.errors import TableDamagedError
 from henad_web.explore.intervals import RunningStatistics, t_quantile
-from henad_web.output.summary import summary_table
+from henad_web.output.summary import PIECE_CELLS, summary_table
 
 HEADER = (
     "run_id,config_id,block,rep,seed,run_key,rate,action.seed,status,stop_reason,ticks,population,"
@@ -64,6 +64,18 @@ def test_a_config_whose_runs_all_failed_has_a_row_of_empty_statistics() -> None:
 
 def test_one_value_has_a_mean_and_no_spread() -> None:
     assert summary(row(0, 0, "3"))[1] == "0,0,0.2,5,1,1,0,20,3,,1,,"
+
+
+@pytest.mark.parametrize("replicates", [1, 400])
+def test_a_piece_is_no_longer_than_its_cells_whether_they_are_read_or_written(replicates: int) -> None:
+    """A config of one run has more cells in the summary than in runs.csv here, and each is the text of a number."""
+    count, header = 400, HEADER.replace("S:max", ",".join(f"S{number}:max" for number in range(9)))
+    rows = [row(id, id // replicates, ",".join(["0.1"] * 9)) for id in range(count)]
+    pieces = list(summary_table(io.BytesIO((header + "".join(rows)).encode())))
+    assert b"".join(pieces).decode().splitlines() == summary(*rows, header=header)
+    read, written = header.count(",") + 1, pieces[0].split(b"\n")[0].count(b",") + 1
+    cells = count * read + count // replicates * written
+    assert cells // (PIECE_CELLS + read + written) <= len(pieces) <= cells // PIECE_CELLS + 1
 
 
 @pytest.mark.parametrize("numbers", [(1e308, -1e308), (-1e308, 1e308), (1e200, -1e200), (1e308, -1e308, 1e308)])
