@@ -28,7 +28,7 @@ from tests.native.folders import (
     with_run,
 )
 from tests.native.table_fuzzer import TableFuzzer, study
-from tests.native.table_kills import Crowd, crowd_spec
+from tests.native.table_kills import survived
 from tests.native.test_kill import Scenario, Scene
 from tests.shared.table_models import HERD, herd_spec
 
@@ -345,7 +345,7 @@ def test_the_command_verifies_them(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.timeout(240)
 def test_a_sweep_of_agents_killed_again_and_again_comes_to_the_bytes_of_a_quiet_one(fast_path: Path) -> None:
     """A sample of what ``poe kill-tables`` does at length."""
-    report = Crowd(fast_path, crowd_spec(runs=20, agents=50), seed=7).survive(kills=5)
+    report = survived(fast_path, runs=20, agents=50, kills=5, seed=7)
     assert report.kills >= 5
     assert report.grown_bytes < 100_000_000
 
