@@ -165,12 +165,16 @@ def _imported_below(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield name and file of each imported module below `root` that is not installed there."""
     # A virtual environment often stands in the folder of a study; a study may also stand in one.
     prefixes = [Path(prefix) for prefix in (sys.prefix, sys.base_prefix) if not root.is_relative_to(prefix)]
+    below = os.path.normcase(os.path.join(root, ""))
     for name, module in tuple(sys.modules.items()):
         file = getattr(module, "__dict__", {}).get("__file__")
         if not isinstance(file, str) or name.partition(".")[0] in _NOT_THE_MODELS:
             continue
-        path = Path(os.path.abspath(file))
-        if not path.is_relative_to(root) or any(path.is_relative_to(prefix) for prefix in prefixes):
+        place = os.path.abspath(file)
+        if not os.path.normcase(place).startswith(below):  # of thousands, most: a path of each would take long
+            continue
+        path = Path(place)
+        if any(path.is_relative_to(prefix) for prefix in prefixes):
             continue
         if not _INSTALLED & set(path.relative_to(root.parent).parts):
             yield name, path
