@@ -33,6 +33,7 @@ ORDER = (
     "output",
     "resume",
     "results",
+    "analysis",
     "channel",
     "running",
     "sweep",
