@@ -123,10 +123,10 @@ def model_source(entry: ModelEntry, known: str | None = None, names: Iterable[st
     root = _root_of(module, own)
     before = dict(files_of_source(known)) if known is not None else {}
     found: dict[str, str] = {}
-    for file in (own, *sorted({*(path for _, path in _imported_below(root)), *_inside(root, names)})):
-        name = file.relative_to(root).as_posix()
+    others = {*(name for _, name in _imported_below(root)), *_inside(names)} - before.keys()
+    for name in (own.relative_to(root).as_posix(), *sorted(others, key=lambda name: name.split("/"))):
         if name not in before and name not in found:
-            content = _content(file)
+            content = _content(root / name)
             if content is not None:
                 found[name] = hashlib.sha256(content).hexdigest()[:_HASH_DIGITS]
     return ", ".join(f"{name} {digest}" for name, digest in (before | found).items()) or None
@@ -161,27 +161,37 @@ def own_modules(entry: ModelEntry) -> frozenset[str]:
     return frozenset({module, *(name for name, _ in _imported_below(root))})
 
 
-def _imported_below(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and file of each imported module below `root` that is not installed there."""
+def _imported_below(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name of each imported module below `root` that is not installed there, and of its file in `root`."""
     # A virtual environment often stands in the folder of a study; a study may also stand in one.
     prefixes = [Path(prefix) for prefix in (sys.prefix, sys.base_prefix) if not root.is_relative_to(prefix)]
-    below = os.path.normcase(os.path.join(root, ""))
+    below, elsewhere = _folder_text(root), tuple(map(_folder_text, prefixes))
     for name, module in tuple(sys.modules.items()):
         file = getattr(module, "__dict__", {}).get("__file__")
-        if not isinstance(file, str) or name.partition(".")[0] in _NOT_THE_MODELS:
+        if not isinstance(file, str):
             continue
-        place = os.path.abspath(file)
-        if not os.path.normcase(place).startswith(below):  # of thousands, most: a path of each would take long
+        place, compared = _place(file)
+        if not compared.startswith(below) or compared.startswith(elsewhere):
             continue
-        path = Path(place)
-        if any(path.is_relative_to(prefix) for prefix in prefixes):
-            continue
-        if not _INSTALLED & set(path.relative_to(root.parent).parts):
-            yield name, path
+        steps = place[len(below) :].split(os.sep)
+        if name.partition(".")[0] not in _NOT_THE_MODELS and _INSTALLED.isdisjoint((root.name, *steps)):
+            yield name, "/".join(steps)
 
 
-def _inside(root: Path, names: Iterable[str]) -> Iterator[Path]:
-    return (root / name for name in names if not (PurePath(name).is_absolute() or ".." in PurePath(name).parts))
+@cache
+def _place(file: str) -> tuple[str, str]:
+    """Return where the file of a module is, and that as texts of places are compared: there are thousands of them."""
+    place = os.path.abspath(file)
+    return place, os.path.normcase(place)
+
+
+def _folder_text(folder: Path) -> str:
+    return os.path.normcase(os.path.join(folder, ""))
+
+
+def _inside(names: Iterable[str]) -> Iterator[str]:
+    paths = map(PurePath, names)
+    return (path.as_posix() for path in paths if not (path.is_absolute() or ".." in path.parts))
 
 
 def _content(file: Path) -> bytes | None:
