@@ -88,45 +88,57 @@ class ResultSet(RecordedResults):
         """
         return cls(recognise(openers_of(files)), models=models, series_budget=series_budget)
 
-    def to_pandas(self) -> frames.DataFrame:
-        """Return the runs as a `pandas.DataFrame`, columns typed and in the order of the file.
+    def to_pandas(self, table: str = "runs", *, params: bool = False) -> frames.DataFrame:
+        """Return a table as a `pandas.DataFrame`, columns typed and in the order of the file.
+
+        Where two columns have one name, that of every table keeps it, and the other is ``param.NAME``,
+        ``reducer.NAME`` or ``stat.NAME``. Where the results come from stands in ``attrs``.
+
+        Args:
+            table: ``"runs"``; ``"summary"``, a row a config; or ``"series"`` in long form: run_id, config_id, rep,
+                tick, then the statistics.
+            params: Whether parameters and action ticks of its run stand before the statistics of each sample. The other
+                tables have them in any case.
 
         Raises:
             NeedsExtraError: pandas is not installed.
-        """
-        return frames.runs_frame(self)
-
-    def series_frame(self) -> frames.DataFrame:
-        """Return the series as a `pandas.DataFrame` in long form: run_id, config_id, rep, tick, the stat columns.
-
-        Raises:
-            NeedsExtraError: pandas is not installed.
+            UsageError: There is no such table.
             TableDamagedError: A record of the table is none.
-            MissingFileError: There is no series.csv.
+            MissingFileError: The series are asked for, and there is no series.csv.
         """
-        return frames.series_frame(self)
+        return frames.to_frame(self, table, params=params)
 
-    def to_arrow(self, table: str = "runs") -> frames.ArrowTable:
-        """Return a table, ``"runs"`` or ``"series"``, as a `pyarrow.Table` with the provenance in its metadata.
+    def to_arrow(self, table: str = "runs", *, params: bool = False) -> frames.ArrowTable:
+        """Return the same as a `pyarrow.Table`, where the results come from in its metadata.
 
         Raises:
             NeedsExtraError: pyarrow is not installed.
             UsageError: There is no such table.
+            TableDamagedError: A record of the table is none.
+            MissingFileError: The series are asked for, and there is no series.csv.
         """
-        return frames.to_arrow(self, table)
+        return frames.to_arrow(self, table, params=params)
 
-    def to_parquet(self, path: str | os.PathLike[str], *, table: str = "runs") -> None:
-        """Write a table, ``"runs"`` or ``"series"``, to the Parquet file `path`.
+    def to_parquet(self, path: str | os.PathLike[str], *, table: str = "runs", params: bool = False) -> None:
+        """Write the same to the Parquet file `path`, a few megabytes of the series in memory at a time.
 
         Raises:
             NeedsExtraError: pyarrow is not installed.
             UsageError: There is no such table.
+            TableDamagedError: A record of the table is none.
+            MissingFileError: The series are asked for, and there is no series.csv.
             OSError: The file cannot be written.
         """
-        frames.write_parquet(self, path, table)
+        frames.write_parquet(self, path, table, params=params)
 
     def to_xarray(self) -> frames.Dataset:
-        """Return an `xarray.Dataset`: series as config x replicate x tick, NaN where a run ended early.
+        """Return an `xarray.Dataset` of runs and series over factors, replicates and ticks.
+
+        Where the configs are a full grid, such as those of a factorial block, each factor that varies is a dimension:
+        ``(infection_rate, recovery_rate, replicate, tick)``, ``layout`` in its attributes is ``"factors"``, and
+        constant parameters are coordinates of no dimension. Elsewhere the dimensions are ``(config, replicate, tick)``,
+        parameters are coordinates of ``config``, and ``layout`` is ``"configs"``. Reducers and rows of runs have all
+        of them but the tick. A run that ended early is NaN from there on, and one without a row all over.
 
         Raises:
             NeedsExtraError: xarray is not installed.

@@ -19,7 +19,7 @@ from msgspec import UNSET, UnsetType
 
 from henad_web.errors import ManifestError, SpecError, counted
 from henad_web.explore.shards import Shard
-from henad_web.explore.spec_file import SpecSource, parse_spec, parse_spec_document
+from henad_web.explore.spec_file import SpecSource, parse_spec, parse_spec_document, spec_to_toml
 from henad_web.model.schema import is_id
 from henad_web.output.build import BuildRecord
 from henad_web.output.names import MANIFEST
@@ -53,6 +53,7 @@ __all__ = [
     "rfc3339",
     "seed_number",
     "spec_of",
+    "spec_text",
 ]
 
 
@@ -428,6 +429,14 @@ def spec_of(manifest: Manifest) -> SweepSpec:
         if source is None or source.toml is None or source.tables:
             raise
         return parse_spec(source.toml, name=source.path).spec
+
+
+def spec_text(manifest: Manifest) -> str:
+    """Return the spec of `manifest` as a spec file; where none can be read, its document as JSON."""
+    try:
+        return spec_to_toml(spec_of(manifest))
+    except SpecError:
+        return msgspec.json.encode(manifest.spec).decode()
 
 
 def layout_of(manifest: Manifest) -> RunsLayout:

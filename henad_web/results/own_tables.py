@@ -25,6 +25,7 @@ from henad_web.output.records import RecordReader
 from henad_web.output.tables import check_header
 from henad_web.results import frames
 from henad_web.results.errors import MissingColumnError
+from henad_web.results.table_columns import Columns, free_name, run_keys
 
 if TYPE_CHECKING:
     from henad_web.results.recorded import RecordedResults
@@ -139,25 +140,28 @@ class RecordedTable:
                     values = {name: column[start:end] for name, column in rows.values.items()}
                     yield run_id, RecordedRows(self.id, rows.ticks[start:end], values)
 
-    def to_pandas(self) -> frames.DataFrame:
+    def to_pandas(self, *, params: bool = False) -> frames.DataFrame:
         """Return the table as a `pandas.DataFrame` in long form: run_id, config_id, rep, tick, then its columns.
+
+        Args:
+            params: Whether parameters and action ticks of its run stand before the columns of each row.
 
         Raises:
             NeedsExtraError: pandas is not installed.
             TableDamagedError: As `runs` says.
         """
-        return frames.own_frame(self._results, self)
+        return frames.own_frame(self._results, self, params=params)
 
-    def to_arrow(self) -> frames.ArrowTable:
+    def to_arrow(self, *, params: bool = False) -> frames.ArrowTable:
         """Return the same as a `pyarrow.Table` with the provenance in its metadata.
 
         Raises:
             NeedsExtraError: pyarrow is not installed.
             TableDamagedError: As `runs` says.
         """
-        return frames.own_arrow(self._results, self)
+        return frames.own_arrow(self._results, self, params=params)
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+    def to_parquet(self, path: str | os.PathLike[str], *, params: bool = False) -> None:
         """Write the same to the Parquet file `path`, a few megabytes of the table in memory at a time.
 
         Raises:
@@ -165,31 +169,22 @@ class RecordedTable:
             TableDamagedError: As `runs` says.
             OSError: The file cannot be written.
         """
-        frames.write_own_parquet(self._results, self, path)
+        frames.write_own_parquet(self._results, self, path, params=params)
 
-    def blocks(self) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield the table in long form, columns by name, some megabytes at a time; the first block may be empty."""
-        yield self._long(np.zeros(0, np.int64), self._rows_of(b"", 2))
+    def blocks(self, *, params: bool = False) -> Iterator[Columns]:
+        """Yield the table in long form, columns by name, some megabytes at a time; the first block is empty."""
+        yield self._long(np.zeros(0, np.int64), self._rows_of(b"", 2), params=params)
         for first, after in self._stretches():
             rows, counts = self._rows_at(first, after), self._index.rows[first:after]
-            yield self._long(np.repeat(self._index.run_ids[first:after], counts), rows)
+            yield self._long(np.repeat(self._index.run_ids[first:after], counts.astype(np.intp)), rows, params=params)
 
-    def _long(self, run_ids: NDArray[np.int64], rows: RecordedRows) -> dict[str, NDArray[Any]]:
-        runs = self._results.runs
-        order = np.argsort(runs["run_id"])
-        known = runs["run_id"][order]
-        place = np.searchsorted(known, run_ids)
-        held = (place < len(known)) & (np.append(known, -1)[np.minimum(place, len(known))] == run_ids)
-        row = order[place[held]]
-        keys = {
-            "run_id": run_ids[held],
-            "config_id": runs["config_id"][row],
-            "rep": runs["rep"][row],
-            "tick": rows.ticks[held],
-        }
-        taken = set(keys)
-        own = {frames.free_name(name, taken, "table"): column[held] for name, column in rows.values.items()}
-        return {**keys, **own}
+    def _long(self, run_ids: NDArray[np.int64], rows: RecordedRows, *, params: bool) -> Columns:
+        held = self._results.runs.places(run_ids) >= 0
+        columns = run_keys(self._results, run_ids[held], rows.ticks[held], params=params)
+        taken = set(columns)
+        for name, values in rows.values.items():
+            columns[free_name(name, taken, "table")] = values[held]
+        return columns
 
     @cached_property
     def _index(self) -> OwnIndex:

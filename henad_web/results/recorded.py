@@ -33,7 +33,7 @@ from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replays import Replay, ReplayPoint, recorded_config, replay_of
 from henad_web.results.runs import RecordedRuns
 from henad_web.results.search import SearchHistory, check_settings_of
-from henad_web.results.series import RecordedSeries, SeriesFile
+from henad_web.results.series import RecordedSeries, SeriesBlock, SeriesFile
 from henad_web.results.summary import RecordedSummary
 from henad_web.wording import henad_command, models_named
 
@@ -340,6 +340,23 @@ class RecordedResults:
             if self.runs.holds(run_id):
                 yield run_id, series
 
+    def series_blocks(self) -> Iterator[SeriesBlock]:
+        """Yield the samples of all runs that `all_series` has, those of many runs together, a few megabytes at a time.
+
+        Raises:
+            TableDamagedError: A record is not one that a sweep writes.
+            MissingFileError: There is no series.csv.
+        """
+        self._check_series()
+        for block in self._series.read_blocks():
+            yield block.only(self.runs.places(block.run_ids) >= 0)
+
+    @property
+    def series_row_count(self) -> int:
+        """Samples kept of all runs; raises as `series_blocks` does."""
+        index = self._series_index
+        return int(index.rows[self.runs.places(index.run_ids) >= 0].sum())
+
     @property
     def table_ids(self) -> tuple[str, ...]:
         """Ids of the model's own tables that were kept."""
@@ -439,9 +456,12 @@ class RecordedResults:
 
     @property
     def _series_index(self) -> SeriesIndex:
+        self._check_series()
+        return self._series.index
+
+    def _check_series(self) -> None:
         if len(self.runs):
             self.check_holds(SERIES)
-        return self._series.index
 
     @cached_property
     def _positions(self) -> dict[int, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -187,6 +188,19 @@ class RecordedRuns:
     def holds(self, run_id: int) -> bool:
         """Return whether there is a row of the run `run_id`."""
         return run_id in self._rows
+
+    def places(self, run_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of the row of each of `run_ids`, ``(n,)``, -1 where there is no row."""
+        order = self._order
+        known = self["run_id"][order]
+        found = np.searchsorted(known, run_ids)
+        inside = np.minimum(found, max(len(known) - 1, 0))
+        is_there = known[inside] == run_ids if len(known) else np.zeros(len(run_ids), np.bool_)
+        return np.where(is_there, order[inside] if len(known) else -1, -1)
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        return np.argsort(self["run_id"])
 
     def record_of(self, run_id: int) -> int:
         """Return the number of the record that the row of the run `run_id`, which must be there, stands in."""

@@ -37,6 +37,7 @@ from henad_web.output.table_reading import check_width
 from henad_web.output.tables import check_header, check_separator
 from henad_web.results import frames
 from henad_web.results.errors import MissingColumnError
+from henad_web.results.table_columns import free_name
 
 if TYPE_CHECKING:
     from henad_web.output.search_tables import SearchFile
@@ -185,7 +186,7 @@ class SearchColumns:
         """
         taken = {name for position, name in enumerate(self.columns) if not self._is_config(position)}
         for position, name in enumerate(self.columns):
-            free = frames.free_name(name, taken, "param") if self._is_config(position) else name
+            free = free_name(name, taken, "param") if self._is_config(position) else name
             yield free, self._data[position], self._empty.get(position)
 
     def _is_config(self, position: int) -> bool:

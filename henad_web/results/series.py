@@ -23,7 +23,7 @@ from henad_web.output.table_reading import SeriesReader, series_numbers
 from henad_web.output.tables import check_header, series_header
 from henad_web.results.errors import MissingColumnError
 
-__all__ = ["RecordedSeries", "SeriesFile"]
+__all__ = ["RecordedSeries", "SeriesBlock", "SeriesFile"]
 
 _BLOCK_BYTES = 4 << 20
 """Bytes read at once."""
@@ -67,6 +67,31 @@ class RecordedSeries:
         if column not in self.columns:
             raise MissingColumnError(SERIES, column, self.columns)
         return self.values[:, self.columns.index(column)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesBlock:
+    """The samples kept of several runs, one run after the other.
+
+    Attributes:
+        run_ids: Run of each row, int64 ``(n,)``.
+        ticks: Its tick, int64 ``(n,)``; ascending within a run.
+        values: Value of each stat column at it, float64 ``(n, columns)``; NaN where it was not finite.
+    """
+
+    run_ids: Int64s
+    ticks: Int64s
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.ticks)
+
+    def only(self, wanted: NDArray[np.bool_]) -> SeriesBlock:
+        """Return the rows that are `wanted`, ``(n,)``; this block where all are."""
+        if wanted.all():
+            return self
+        return SeriesBlock(self.run_ids[wanted], self.ticks[wanted], self.values[wanted])
 
 
 class SeriesFile:
@@ -119,14 +144,29 @@ class SeriesFile:
         Raises:
             TableDamagedError: The file has changed since it was indexed.
         """
+        for start, after in self._stretches(first, end):
+            ticks, values = self._parsed(start, after)
+            cuts = np.cumsum(self.index.rows[start : after - 1])
+            for part_ticks, part_values in zip(np.split(ticks, cuts), np.split(values, cuts), strict=True):
+                yield RecordedSeries(part_ticks, part_values, self.columns)
+
+    def read_blocks(self) -> Iterator[SeriesBlock]:
+        """Yield every row of the file, a few megabytes of it at a time.
+
+        Raises:
+            TableDamagedError: The file has changed since it was indexed.
+        """
+        index = self.index
+        for first, after in self._stretches(0, len(index.run_ids)):
+            run_ids = np.repeat(index.run_ids[first:after], index.rows[first:after].astype(np.intp))
+            yield SeriesBlock(run_ids, *self._parsed(first, after))
+
+    def _stretches(self, first: int, end: int) -> Iterator[tuple[int, int]]:
         index = self.index
         while first < end:
             limit = int(index.starts[first]) + _BLOCK_BYTES
             after = max(first + 1, min(end, int(np.searchsorted(index.ends, limit, side="right"))))
-            ticks, values = self._parsed(first, after)
-            cuts = np.cumsum(index.rows[first : after - 1])
-            for part_ticks, part_values in zip(np.split(ticks, cuts), np.split(values, cuts), strict=True):
-                yield RecordedSeries(part_ticks, part_values, self.columns)
+            yield first, after
             first = after
 
     def _parsed(self, first: int, after: int) -> tuple[Int64s, NDArray[np.float64]]:

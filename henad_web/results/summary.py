@@ -87,6 +87,10 @@ class RecordedSummary:
             raise MissingColumnError(SUMMARY, name, self.columns)
         return self._data[len(self.columns) - 1 - self.columns[::-1].index(name)]
 
+    def at(self, position: int) -> NDArray[Any]:
+        """Return the column at `position` of `columns`."""
+        return self._data[position]
+
     def __contains__(self, name: object) -> bool:
         """Return whether there is a column `name`."""
         return name in self.columns

@@ -298,9 +298,12 @@ def _frames(results: hw.ResultSet) -> None:
     for table in tables:
         table.to_pandas()
         table.to_arrow()
-    for act in (results.to_pandas, results.series_frame, results.to_arrow, results.to_xarray):
-        with suppress(hw.HenadError):
-            act()
+    for act in (results.to_pandas, results.to_arrow):
+        for name in ("runs", "summary", "series"):
+            with suppress(hw.HenadError):
+                act(name, params=True)
+    with suppress(hw.HenadError):
+        results.to_xarray()
     results.to_arrow("series")
 
 

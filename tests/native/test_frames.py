@@ -35,7 +35,7 @@ def test_pandas_runs_hold_every_column_typed_and_in_order(results: hw.ResultSet)
 
 
 def test_pandas_series_are_long_with_the_run_beside_each_sample(results: hw.ResultSet) -> None:
-    frame = results.series_frame()
+    frame = results.to_pandas("series")
     assert list(frame.columns) == ["run_id", "config_id", "rep", "tick", "Susceptible", "Infected", "Recovered"]
     assert len(frame) == 20
     rows = frame[(frame["config_id"] == 1) & (frame["rep"] == 0)]
@@ -44,7 +44,7 @@ def test_pandas_series_are_long_with_the_run_beside_each_sample(results: hw.Resu
 
 
 def test_arrow_and_parquet_carry_types_units_and_provenance(results: hw.ResultSet, tmp_path: Path) -> None:
-    for table, rows in (("runs", 4), ("series", 20)):
+    for table, rows in (("runs", 4), ("summary", 2), ("series", 20)):
         path = tmp_path / f"{table}.parquet"
         results.to_parquet(path, table=table)
         read = pyarrow.parquet.read_table(path)
@@ -55,24 +55,83 @@ def test_arrow_and_parquet_carry_types_units_and_provenance(results: hw.ResultSe
     assert runs.schema.field("wall_ms").metadata == {b"units": b"ms"}
     assert runs.column("seed").to_pylist() == results.runs["seed"].tolist()
     assert pandas.read_parquet(tmp_path / "runs.parquet")["run_key"].tolist() == results.runs["run_key"].tolist()
-    with pytest.raises(hw.UsageError, match="no table 'summary'"):
-        results.to_arrow("summary")
+    with pytest.raises(hw.UsageError, match=r"no table 'sumary'.*did you mean 'summary'"):
+        results.to_arrow("sumary")
 
 
-def test_xarray_lays_series_out_by_config_replicate_and_tick(results: hw.ResultSet) -> None:
+def test_the_summary_is_a_frame_with_the_cells_of_the_file(results: hw.ResultSet, tmp_path: Path) -> None:
+    frame = results.to_pandas("summary")
+    assert list(frame.columns) == list(results.summary.columns)
+    for name in frame:
+        np.testing.assert_array_equal(frame[name], results.summary[name])
+    assert frame.attrs["model"] == "sir"
+    results.to_parquet(tmp_path / "summary.parquet", table="summary")
+    assert pandas.read_parquet(tmp_path / "summary.parquet").equals(frame)
+    assert results.to_arrow("summary").schema.field("ticks:mean").metadata == {b"units": b"tick"}
+
+
+def test_series_are_joined_with_the_parameters_of_their_runs(results: hw.ResultSet, tmp_path: Path) -> None:
+    frame = results.to_pandas("series", params=True)
+    merged = results.to_pandas("series").merge(results.to_pandas(), on=["run_id", "config_id", "rep"])
+    params = [*results.runs.param_ids, "action.seed_outbreak"]
+    assert list(frame.columns) == ["run_id", "config_id", "rep", "tick", *params, *results.stat_columns]
+    for name in frame:
+        assert frame[name].tolist() == merged[name].tolist()
+    assert results.to_arrow("series", params=True).to_pydict() == frame.to_dict("list")
+    results.to_parquet(tmp_path / "series.parquet", table="series", params=True)
+    assert pandas.read_parquet(tmp_path / "series.parquet").equals(frame)
+
+
+def test_series_are_written_block_by_block_and_read_back_the_same(
+    results: hw.ResultSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("henad_web.results.series._BLOCK_BYTES", 1)
+    results.to_parquet(tmp_path / "series.parquet", table="series")
+    assert pyarrow.parquet.ParquetFile(tmp_path / "series.parquet").num_row_groups == 4
+    assert pyarrow.parquet.read_table(tmp_path / "series.parquet").equals(results.to_arrow("series"))
+    assert pandas.read_parquet(tmp_path / "series.parquet").equals(results.to_pandas("series"))
+
+
+def test_what_is_written_into_a_frame_stays_out_of_the_results(results: hw.ResultSet) -> None:
+    for table in ("runs", "summary"):
+        before = results.to_pandas(table)
+        changed = results.to_pandas(table)
+        changed.loc[:, "infection_rate"] = 0.0
+        assert results.to_pandas(table).equals(before)
+
+
+def test_xarray_has_the_factors_of_a_full_grid_as_dimensions(results: hw.ResultSet) -> None:
     data = results.to_xarray()
     assert isinstance(data, xarray.Dataset)
+    assert dict(data.sizes) == {"infection_rate": 2, "replicate": 2, "tick": 5}
+    assert data["Infected"].dims == ("infection_rate", "replicate", "tick")
+    for run in results.runs:
+        cell = data["Infected"].sel(infection_rate=run.params["infection_rate"], replicate=run.run.rep)
+        assert cell.values.tolist() == results.series(run.run.run_id)["Infected"].tolist()
+    assert data["infection_rate"].values.tolist() == [0.2, 0.4]
+    assert data["config"].values.tolist() == [0, 1]
+    assert (data["recovery_rate"].dims, data["recovery_rate"].item()) == ((), 0.05)
+    assert data["Infected:final"].values.tolist() == [[135, 156], [114, 126]]
+    assert (data["tick"].attrs["units"], data["wall_ms"].attrs["units"]) == ("tick", "ms")
+    assert data["infection_rate"].attrs["long_name"] == "Infection Rate"
+    assert data["grid_width"].attrs["long_name"] == "Grid Width"
+    assert (data.attrs["layout"], data.attrs["factors"]) == ("factors", "infection_rate")
+    assert data.attrs["schema_hash"] == "6ff1dc3971fd0a96"
+    assert hw.parse_spec(data.attrs["spec"]).spec == results.spec
+
+
+def test_xarray_lays_what_is_no_grid_out_by_config_replicate_and_tick() -> None:
+    files = {name: content.replace(b"0.4", b"0.2") for name, content in reference_files().items()}
+    results = hw.ResultSet.from_files(files)
+    data = results.to_xarray()
     assert dict(data.sizes) == {"config": 2, "replicate": 2, "tick": 5}
     assert data["Infected"].dims == ("config", "replicate", "tick")
     for run in results.runs:
         cell = data["Infected"].sel(config=run.run.config_id, replicate=run.run.rep)
         assert cell.values.tolist() == results.series(run.run.run_id)["Infected"].tolist()
-    assert data["infection_rate"].values.tolist() == [0.2, 0.4]
-    assert data["Infected:final"].values.tolist() == [[135, 156], [114, 126]]
-    assert (data["tick"].attrs["units"], data["wall_ms"].attrs["units"]) == ("tick", "ms")
+    assert data["infection_rate"].values.tolist() == [0.2, 0.2]
     assert data["infection_rate"].attrs["long_name"] == "Infection Rate"
-    assert data.attrs["schema_hash"] == "6ff1dc3971fd0a96"
-    assert hw.parse_spec(data.attrs["spec"]).spec == results.spec
+    assert (data.attrs["layout"], data.attrs["factors"]) == ("configs", "")
 
 
 def test_a_run_that_ended_early_and_one_without_a_row_are_nan() -> None:
@@ -80,9 +139,9 @@ def test_a_run_that_ended_early_and_one_without_a_row_are_nan() -> None:
     series = b"".join(line for line in files["series.csv"].splitlines(keepends=True) if not line.startswith(b"1,2"))
     runs = b"".join(files["runs.csv"].splitlines(keepends=True)[:4])
     data = hw.ResultSet.from_files({**files, "series.csv": series, "runs.csv": runs}).to_xarray()
-    assert np.isnan(data["Infected"].sel(config=0, replicate=1, tick=20))
-    assert data["Infected"].sel(config=0, replicate=1, tick=15) == 198
-    assert np.isnan(data["Infected"].sel(config=1, replicate=1)).all()
+    assert np.isnan(data["Infected"].sel(infection_rate=0.2, replicate=1, tick=20))
+    assert data["Infected"].sel(infection_rate=0.2, replicate=1, tick=15) == 198
+    assert np.isnan(data["Infected"].sel(infection_rate=0.4, replicate=1)).all()
     assert data["run_id"].values.tolist() == [[0, 1], [2, -1]]
     assert data["status"].values.tolist() == [["ok", "ok"], ["ok", ""]]
 
@@ -109,7 +168,6 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(
     monkeypatch.setattr(importlib, "import_module", missing)
     for call, library in (
         (results.to_pandas, "pandas"),
-        (results.series_frame, "pandas"),
         (results.to_arrow, "pyarrow"),
         (results.to_xarray, "xarray"),
     ):
@@ -123,7 +181,7 @@ def test_names_that_need_quotes_are_columns_of_every_frame(tmp_path: Path) -> No
     hw.run_spec(ODD_ENTRY, odd_spec(), output=hw.DirectoryOutput(tmp_path / "odd"))
     odd = hw.ResultSet.open(tmp_path / "odd", models=hw.ModelSet([ODD_ENTRY]))
     stats = ["Infected, total", 'the "rest"', "two\nlines"]
-    assert list(odd.series_frame().columns) == ["run_id", "config_id", "rep", "tick", *stats]
+    assert list(odd.to_pandas("series").columns) == ["run_id", "config_id", "rep", "tick", *stats]
     assert set(odd.to_pandas()["kind"]) == set(OPTIONS)
     odd.to_parquet(tmp_path / "series.parquet", table="series")
     assert odd.to_arrow("series").column_names[4:] == stats
