@@ -12,6 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from henad_web.analysis.bands import bands
+from henad_web.analysis.compare import compare
+from henad_web.analysis.heatmap import heatmap
+from henad_web.analysis.response import response
+from henad_web.analysis.summary import summary
 from henad_web.errors import ResultsError
 from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED, TABLES
 from henad_web.output.store import checked_path, opened_to_read
@@ -33,7 +38,17 @@ _SUFFIXES = (".csv", ".json")
 
 
 class ResultSet(RecordedResults):
-    """The results of one sweep, read back. Made by `open` and `from_files`."""
+    """The results of one sweep, read back. Made by `open` and `from_files`.
+
+    Questions are methods: `summarize`, `response`, `heatmap`, `bands` and `compare` are what `henad_web.analysis` has,
+    asked of these results; `summary` is what summary.csv says.
+    """
+
+    summarize = summary
+    response = response
+    heatmap = heatmap
+    bands = bands
+    compare = compare
 
     @classmethod
     def open(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Iterator
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from henad_web.errors import UsageError
 
@@ -19,6 +19,7 @@ PIECE_ROWS = 1 << 15
 
 Answer = TypeVar("Answer")
 Asked = ParamSpec("Asked")
+Others = ParamSpec("Others")
 
 Pieces = Generator[None, None, Answer]
 """Yields between two bounded pieces of work and returns the answer."""
@@ -70,7 +71,10 @@ class Analysis(Generic[Answer]):
 
 
 class Piecewise(Generic[Asked, Answer]):
-    """A question that is answered whole when it is called, and in pieces by `pieces`."""
+    """A question that is answered whole when it is called, and in pieces by `pieces`.
+
+    In a class it is a method: ``results.response(...)``, and ``results.response.pieces(...)``.
+    """
 
     def __init__(self, question: Callable[Asked, Pieces[Answer]]) -> None:
         functools.update_wrapper(self, question)
@@ -86,6 +90,15 @@ class Piecewise(Generic[Asked, Answer]):
         while not analysis.advance():
             pass
         return analysis.answer
+
+    def __get__(
+        self: Piecewise[Concatenate[Any, Others], Answer], instance: object, owner: type | None = None
+    ) -> Piecewise[Others, Answer]:
+        """Return the question as a method: of the results that it is asked of."""
+        bound: Any = functools.partial(self._question, instance)
+        for name in ("__name__", "__doc__"):
+            setattr(bound, name, getattr(self._question, name))
+        return Piecewise(bound)
 
     def pieces(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Pieces[Answer]:
         """Return the same work in pieces, none of it done yet."""

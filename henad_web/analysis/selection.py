@@ -7,13 +7,14 @@ without a finite value never count; a run that met a value which is not finite d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.analysis.pieces import Pieces, stretches
+from henad_web.analysis.samples import AfterStop, values_at
 from henad_web.analysis.tables import Axis, Column, LeftOut
 from henad_web.errors import UsageError, near_miss
 from henad_web.explore.columns import ACTION, MEASURED, resolve_column
@@ -22,7 +23,25 @@ from henad_web.model.decimals import whole_text
 from henad_web.results.frames import UNITS
 from henad_web.results.recorded import RecordedResults
 
-__all__ = ["Factor", "Held", "Selection", "factor_names", "find_factor", "selected", "varied_factors"]
+__all__ = [
+    "FAILURES",
+    "Factor",
+    "Held",
+    "Selection",
+    "check_bins",
+    "chosen",
+    "factor_names",
+    "find_factor",
+    "held_rows",
+    "measured_axis",
+    "no_runs_left",
+    "not_done",
+    "selected",
+    "several",
+    "stat_column",
+    "unknown",
+    "varied_factors",
+]
 
 Held: TypeAlias = Mapping[str, "float | int | bool | str | Sequence[float | int | bool | str]"]
 """Factors to hold, by name: at a value, or at any of several."""
@@ -33,7 +52,8 @@ Rows: TypeAlias = NDArray[np.int64]
 _NUMBERS = tuple(name for name in MEASURED if name not in ("status", "stop_reason"))
 """Columns that every table of runs has and that can be asked about."""
 
-_FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
+FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
+"""Statuses of runs that never count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,10 +63,12 @@ class Factor:
     Attributes:
         axis: Its name and label.
         values: Value of each run, ``(runs,)``: float64, int64, uint64, bool or text, the decimals of the tables.
+        options: Of a choice: its options in the model's order.
     """
 
     axis: Axis
     values: Column
+    options: tuple[str, ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -55,7 +77,7 @@ class Factor:
 
     def taken(self, rows: Rows | NDArray[np.bool_]) -> Factor:
         """Return that of some of the runs."""
-        return Factor(axis=self.axis, values=self.values[rows])
+        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,37 +100,49 @@ class Selection:
 
 
 def selected(
-    results: RecordedResults, y: str, *, factors: Iterable[str] = (), held: Held | None = None
+    results: RecordedResults,
+    y: str,
+    *,
+    factors: Iterable[str] = (),
+    held: Held | None = None,
+    at: int | None = None,
+    after_stop: str = AfterStop.DROP,
+    may_be_empty: bool = False,
 ) -> Pieces[Selection]:
     """Return the runs of `results` that have a value of `y`, with their `factors`.
 
     Args:
         results: The results.
-        y: A reducer such as ``Infected:max``, or a column of every run: ``ticks``, ``population``, a timing.
+        y: A reducer such as ``Infected:max``, or a column of every run: ``ticks``, ``population``, a timing; with `at`
+            a statistic such as ``Infected``.
         factors: Parameters by id, ticks of actions as ``action.NAME``.
         held: Only runs whose factors have these values.
+        at: Tick of the series that `y` is taken at.
+        after_stop: With `at`, of a run that had stopped before: ``"drop"`` leaves it out, ``"hold"`` takes its last
+            value.
+        may_be_empty: Whether no run at all is an answer, too.
 
     Raises:
-        UsageError: There is no such reducer, factor or level.
+        UsageError: There is no such reducer, statistic, factor, level or sampled tick, or no run is left.
+        MissingFileError: `at` is given, and there is no series.csv.
     """
-    axis, values = _measured(results, y)
+    stop = AfterStop(chosen("after_stop", after_stop, list(AfterStop)))
+    axis = measured_axis(results, y, at)
     found = {name: find_factor(results, name) for name in factors}
-    is_asked = _held_rows(results, held or {})
-    status, kept, failed, without = results.runs["status"], [np.zeros(0, np.int64)], 0, 0
-    for part in stretches(len(values)):
-        counts, has_failed = is_asked[part], np.isin(status[part], _FAILURES)
-        has_value = np.isfinite(values[part])
-        failed += int(np.count_nonzero(counts & has_failed))
-        without += int(np.count_nonzero(counts & ~has_failed & ~has_value))
-        kept.append(np.flatnonzero(counts & ~has_failed & has_value) + part.start)
-        yield
-    rows = np.concatenate(kept)
+    is_asked = held_rows(results, held or {})
+    if at is None:
+        values = results.runs.reducer(y) if y in results.reducer_columns else results.runs[y]
+    else:
+        values = yield from values_at(results, stat_column(results, y), at, stop)
+    rows, failed, without = yield from _counted_rows(results, values, is_asked)
     left_out = LeftOut(
-        not_done=_not_done(results),
+        not_done=not_done(results),
         failed=failed,
         without_value=without,
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),
     )
+    if not len(rows) and not may_be_empty:
+        raise no_runs_left(axis, left_out)
     return Selection(
         axis=axis,
         y=np.asarray(values[rows], np.float64),
@@ -116,6 +150,53 @@ def selected(
         factors={name: factor.taken(rows) for name, factor in found.items()},
         left_out=left_out,
     )
+
+
+def _counted_rows(
+    results: RecordedResults, values: Column, is_asked: NDArray[np.bool_]
+) -> Pieces[tuple[Rows, int, int]]:
+    """Return the rows that count, and how many are asked for that failed or have no finite value."""
+    status, kept, failed, without = results.runs["status"], [np.zeros(0, np.int64)], 0, 0
+    for part in stretches(len(values)):
+        counts, has_failed = is_asked[part], np.isin(status[part], FAILURES)
+        has_value = np.isfinite(values[part])
+        failed += int(np.count_nonzero(counts & has_failed))
+        without += int(np.count_nonzero(counts & ~has_failed & ~has_value))
+        kept.append(np.flatnonzero(counts & ~has_failed & has_value) + part.start)
+        yield
+    return np.concatenate(kept), failed, without
+
+
+def chosen(option: str, value: object, allowed: Sequence[str]) -> str:
+    """Return `value`, one of the `allowed` words of an `option`.
+
+    Raises:
+        UsageError: It is none of them.
+    """
+    if isinstance(value, str) and value in allowed:
+        return value
+    hint = near_miss(str(value), allowed)
+    words = ", ".join(f"'{word}'" for word in allowed)
+    raise UsageError(f"{option} is {value!r}; allowed: {words}" + (f"; {hint}" if hint else ""))
+
+
+def several(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names that an option holds which takes one or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def check_bins(results: RecordedResults, name: str, bins: int) -> None:
+    """Make sure that the factor `name` can be cut into `bins` parts.
+
+    Raises:
+        UsageError: There is no such factor, it is no number, or `bins` is no count.
+    """
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+        raise UsageError(f"bins is {bins!r}; allowed: a whole number from 1 on")
+    if not find_factor(results, name).is_number:
+        raise UsageError(
+            f"bins cut numbers into parts, and '{name}' is none; leave bins out to have each of its levels"
+        )
 
 
 def factor_names(results: RecordedResults) -> tuple[str, ...]:
@@ -131,10 +212,13 @@ def find_factor(results: RecordedResults, name: str) -> Factor:
     """
     known = factor_names(results)
     if name not in known:
-        raise _unknown("factor", name, known)
+        raise unknown("factor", name, known)
     if name in results.runs.param_ids:
-        labels = {param.get("id"): str(param.get("label", name)) for param in _params_of(results)}
-        return Factor(axis=Axis(name=name, label=labels.get(name, name)), values=results.runs.param(name))
+        param = next((param for param in _params_of(results) if param.get("id") == name), {})
+        axis = Axis(name=name, label=str(param.get("label", name)))
+        options = param.get("options", ())
+        listed = tuple(map(str, options)) if isinstance(options, (list, tuple)) else ()
+        return Factor(axis=axis, values=results.runs.param(name), options=listed)
     action = name.removeprefix(ACTION)
     return Factor(axis=Axis(name=name, label=action, unit="tick"), values=results.runs.action(action))
 
@@ -145,21 +229,56 @@ def varied_factors(results: RecordedResults) -> tuple[str, ...]:
     return tuple(name for name, column in values.items() if len(column) and bool((column != column[0]).any()))
 
 
-def _measured(results: RecordedResults, name: str) -> tuple[Axis, Column]:
+def measured_axis(results: RecordedResults, name: str, at: int | None = None) -> Axis:
+    """Return what `name` measures: a column of every run, or with `at` a statistic at that tick.
+
+    Raises:
+        UsageError: There is none, or `at` is no tick.
+    """
+    if at is not None:
+        stat_column(results, name)
+        if isinstance(at, bool) or not isinstance(at, int | np.integer) or at < 0:
+            raise UsageError(f"at is {at!r}; allowed: a tick, a whole number from 0 on")
+        return Axis(name=name, label=f"{name} at tick {at}")
     reducers = results.reducer_columns
     if name in reducers:
-        return Axis(name=name, label=name), results.runs.reducer(name)
+        return Axis(name=name, label=name)
     if name in _NUMBERS:
         unit = UNITS[name] if UNITS[name] != "1" else ""
-        return Axis(name=name, label=name.removesuffix("_ms").replace("_", " "), unit=unit), results.runs[name]
-    if resolve_column(str(name), results.stat_columns) is not None:
-        column = resolve_column(name, results.stat_columns)
+        return Axis(name=name, label=name.removesuffix("_ms").replace("_", " "), unit=unit)
+    column = resolve_column(str(name), results.stat_columns)
+    if column is not None:
         kinds = ", ".join(repr(known) for known in reducers if known.startswith(f"{column}:")) or "none were kept"
-        raise UsageError(f"'{name}' is a series, not one value a run; give one of its reducers: {kinds}")
-    raise _unknown("measured column", name, (*reducers, *_NUMBERS))
+        raise UsageError(
+            f"'{name}' is a series, not one value a run; give one of its reducers: {kinds}; or a tick of it, at=TICK"
+        )
+    raise unknown("measured column", name, (*reducers, *_NUMBERS))
 
 
-def _held_rows(results: RecordedResults, held: Held) -> NDArray[np.bool_]:
+def stat_column(results: RecordedResults, name: str) -> str:
+    """Return the stat column that `name` means.
+
+    Raises:
+        UsageError: There is none.
+    """
+    column = resolve_column(str(name), results.stat_columns)
+    if column is None:
+        raise unknown("statistic", name, results.stat_columns)
+    return column
+
+
+def no_runs_left(axis: Axis, left_out: LeftOut) -> UsageError:
+    """Return what is wrong where no run has a value."""
+    why = "; ".join(left_out.lines()) or "no run is asked for: none has all that is held"
+    return UsageError(f"no run has a value of '{axis.label}': {why}")
+
+
+def held_rows(results: RecordedResults, held: Held) -> NDArray[np.bool_]:
+    """Return whether each row has the levels that are `held`, ``(rows,)``.
+
+    Raises:
+        UsageError: There is no such factor, or no run with such a level.
+    """
     is_asked = np.ones(len(results.runs), np.bool_)
     for name, levels in held.items():
         values = find_factor(results, name).values
@@ -176,7 +295,8 @@ def _several(levels: object) -> list[float | int | bool | str]:
     return list(levels) if isinstance(levels, (list, tuple, np.ndarray)) else [levels]  # type: ignore[list-item]
 
 
-def _not_done(results: RecordedResults) -> int:
+def not_done(results: RecordedResults) -> int:
+    """Return how many runs of the plan have no row."""
     # Of a search, and with adaptive replicates, nobody knows how many there will be.
     if results.is_search or results.manifest.is_adaptive:
         return 0
@@ -188,7 +308,8 @@ def _params_of(results: RecordedResults) -> list[Mapping[str, object]]:
     return list(params) if isinstance(params, (list, tuple)) else []
 
 
-def _unknown(noun: str, name: str, known: Sequence[str]) -> UsageError:
+def unknown(noun: str, name: str, known: Sequence[str]) -> UsageError:
+    """Return what is wrong with the `name` of a `noun` that is none of the `known`."""
     hint = near_miss(str(name), known)
     allowed = ", ".join(known) or "none"
     return UsageError(f"no {noun} {whole_text(name)}; allowed: {allowed}" + (f"; {hint}" if hint else ""))

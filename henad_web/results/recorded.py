@@ -7,7 +7,7 @@ by whoever opens them. Writes nothing.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -33,7 +33,7 @@ from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replays import Replay, ReplayPoint, recorded_config, replay_of
 from henad_web.results.runs import RecordedRuns
 from henad_web.results.search import SearchHistory, check_settings_of
-from henad_web.results.series import RecordedSeries, SeriesBlock, SeriesFile
+from henad_web.results.series import RecordedSeries, SeriesBlock, SeriesColumns, SeriesFile
 from henad_web.results.summary import RecordedSummary
 from henad_web.wording import henad_command, models_named
 
@@ -356,6 +356,18 @@ class RecordedResults:
         """Samples kept of all runs; raises as `series_blocks` does."""
         index = self._series_index
         return int(index.rows[self.runs.places(index.run_ids) >= 0].sum())
+
+    def series_columns(self, names: Sequence[str]) -> Generator[None, None, SeriesColumns]:
+        """Return some stat columns of all runs, having yielded between bounded pieces of the file.
+
+        They are kept for the next call where they fit ``series_budget``, which counts them by themselves.
+
+        Raises:
+            TableDamagedError: A record is not one that a sweep writes.
+            MissingFileError: There is no series.csv.
+        """
+        self._check_series()
+        return (yield from self._series.read_columns(names, self._budget))
 
     @property
     def table_ids(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ decides what stays in memory. Knows nothing of rows that runs.csv lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -23,10 +23,13 @@ from henad_web.output.table_reading import SeriesReader, series_numbers
 from henad_web.output.tables import check_header, series_header
 from henad_web.results.errors import MissingColumnError
 
-__all__ = ["RecordedSeries", "SeriesBlock", "SeriesFile"]
+__all__ = ["RecordedSeries", "SeriesBlock", "SeriesColumns", "SeriesFile"]
 
 _BLOCK_BYTES = 4 << 20
 """Bytes read at once."""
+
+_PIECE_BYTES = 1 << 16
+"""Bytes read at once for columns of all runs, between two of which a page can draw a frame."""
 
 Int64s = NDArray[np.int64]
 
@@ -94,6 +97,23 @@ class SeriesBlock:
         return SeriesBlock(self.run_ids[wanted], self.ticks[wanted], self.values[wanted])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SeriesColumns:
+    """Some stat columns of all runs, run after run in the order of the file.
+
+    Attributes:
+        run_ids: Id of each run that has rows, ``(runs,)``, also of those that have no row in runs.csv.
+        counts: Rows of each, ``(runs,)``.
+        ticks: Tick of each row, int64 ``(rows,)``.
+        values: Values of each column asked for, float64 ``(rows,)``, NaN where they were not finite; by its name.
+    """
+
+    run_ids: Int64s
+    counts: Int64s
+    ticks: Int64s
+    values: Mapping[str, NDArray[np.float64]]
+
+
 class SeriesFile:
     """series.csv behind an opener, its header checked.
 
@@ -112,6 +132,8 @@ class SeriesFile:
         self.is_there = open_file is not None
         self._open, self.columns = open_file or BytesIO, columns
         self._header = series_header(columns)
+        self._ticks: Int64s | None = None
+        self._kept: dict[str, NDArray[np.float64]] = {}
         if open_file is not None:
             with open_file() as stream:
                 header = SeriesReader(stream).header
@@ -168,6 +190,66 @@ class SeriesFile:
             after = max(first + 1, min(end, int(np.searchsorted(index.ends, limit, side="right"))))
             yield first, after
             first = after
+
+    def read_columns(self, names: Sequence[str], budget: int | None = None) -> Generator[None, None, SeriesColumns]:
+        """Return the columns `names` of all runs, having yielded between bounded pieces of the file.
+
+        They stay in memory for the next call where all that was read so fits `budget`: 8 bytes a row for the ticks and
+        for each column.
+
+        Raises:
+            TableDamagedError: The file has changed since it was indexed.
+        """
+        index, lacking = self.index, [name for name in names if name not in self._kept]
+        ticks, kept = self._ticks, dict(self._kept)
+        if ticks is None or lacking:
+            ticks, values = yield from self._read_all([self.columns.index(name) for name in lacking])
+            kept |= dict(zip(lacking, values, strict=True))
+        if budget is None or ticks.nbytes * (len(kept) + 1) <= budget:
+            self._ticks, self._kept = ticks, kept
+        found = {name: kept[name] for name in names}
+        return SeriesColumns(run_ids=index.run_ids, counts=index.rows, ticks=ticks, values=found)
+
+    def _read_all(self, places: Sequence[int]) -> Generator[None, None, tuple[Int64s, list[NDArray[np.float64]]]]:
+        """Return the ticks of all rows and the columns at `places`."""
+        index = self.index
+        count = int(index.rows.sum())
+        ticks, columns, done = np.empty(count, np.int64), [np.empty(count) for _ in places], 0
+        for lines in self._pieces():
+            number = done + 2
+            data = lines if index.is_canonical else canonical_records(lines, SERIES, number)
+            if not data:  # blank lines of a table that someone else has written
+                continue
+            part_ticks, part_values = series_numbers(data, self._header, number)
+            stretch = slice(done, done + len(part_ticks))
+            if stretch.stop > count:
+                break
+            ticks[stretch] = part_ticks
+            for column, place in zip(columns, places, strict=True):
+                column[stretch] = part_values[:, place]
+            done = stretch.stop
+            yield
+        if done != count:
+            raise TableDamagedError(SERIES, done + 2, came=None, expected="the rows that stood there a moment ago")
+        return ticks, columns
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield whole rows of all runs, a few at a time."""
+        index = self.index
+        if not len(index.starts):
+            return
+        left = int(index.ends[-1] - index.starts[0])
+        with self._open() as stream:
+            stream.seek(int(index.starts[0]))
+            while left > 0:
+                lines = stream.read(min(_PIECE_BYTES, left))
+                left -= len(lines)
+                if left and not lines.endswith(b"\n"):
+                    rest = stream.readline()
+                    lines, left = lines + rest, left - len(rest)
+                if not lines:
+                    return
+                yield lines
 
     def _parsed(self, first: int, after: int) -> tuple[Int64s, NDArray[np.float64]]:
         index = self.index

@@ -1,0 +1,167 @@
+"""Numbers in order, in bounded pieces: sorted, laid out by group, and quantiles of them.
+
+Owns how many numbers a piece sorts. A page cannot wait for one sort of 100,000 numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
+from henad_web.analysis.tables import Column
+
+__all__ = ["OrderedGroups", "Rows", "distinct", "ordered", "ordered_groups"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def ordered(values: Column) -> Pieces[Column]:
+    """Return `values`, ``(n,)``, in ascending order: stretches are sorted, then merged two by two."""
+    runs = []
+    for part in stretches(len(values)):
+        runs.append(np.sort(values[part]))
+        yield
+    while len(runs) > 1:
+        merged = []
+        for first, second in zip(runs[::2], runs[1::2], strict=False):
+            merged.append((yield from _merged(first, second)))
+        runs = merged + runs[len(merged) * 2 :]
+    return runs[0] if runs else values
+
+
+def _merged(first: Column, second: Column) -> Pieces[Column]:
+    """Return both, each in order, as one in order."""
+    together = np.empty(len(first) + len(second), first.dtype)
+    at_first = at_second = 0
+    for part in stretches(len(together)):
+        to_first = _taken_of(first, second, part.stop)
+        to_second = part.stop - to_first
+        both = np.concatenate([first[at_first:to_first], second[at_second:to_second]])
+        together[part] = np.sort(both, kind="stable")
+        at_first, at_second = to_first, to_second
+        yield
+    return together
+
+
+def _taken_of(first: Column, second: Column, count: int) -> int:
+    """Return how many of `first` are among the `count` smallest of both."""
+    low, high = max(0, count - len(second)), min(count, len(first))
+    while low < high:
+        middle = (low + high) // 2
+        if second[count - middle - 1] > first[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderedGroups:
+    """The numbers of each group, ascending.
+
+    Attributes:
+        values: All of them, group after group, ``(n,)``.
+        counts: How many each group has, ``(groups,)``.
+    """
+
+    values: Floats
+    counts: Ints
+
+    @property
+    def starts(self) -> Ints:
+        """Where each group begins, ``(groups,)``."""
+        return np.asarray(np.cumsum(self.counts) - self.counts)
+
+    def quantile(self, share: float) -> Floats:
+        """Return the quantile `share` of each group, ``(groups,)``; NaN of one without numbers.
+
+        Between two numbers it is interpolated linearly (definition 7 of Hyndman and Fan, The American Statistician 50,
+        1996), in the same steps as numpy's.
+        """
+        found = np.full(len(self.counts), np.nan)
+        some = np.flatnonzero(self.counts)
+        starts, lasts = self.starts[some], self.counts[some] - 1
+        place = lasts * share
+        below = np.floor(place).astype(np.int64)
+        low = self.values[starts + below]
+        high = self.values[starts + np.minimum(below + 1, lasts)]
+        step, part = high - low, place - below
+        with np.errstate(invalid="ignore"):
+            found[some] = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
+        return found
+
+    def values_of(self, group: int) -> Floats:
+        """Return the numbers of one group."""
+        start = int(self.starts[group])
+        return self.values[start : start + int(self.counts[group])]
+
+
+Rows = Iterable[tuple[Ints, Floats]]
+"""Numbers, in bounded stretches: the group of each, and its value."""
+
+
+def ordered_groups(rows: Rows, counts: Ints) -> Pieces[OrderedGroups]:
+    """Return the numbers of `rows` by group, of which each has `counts`."""
+    values = np.empty(int(counts.sum()), np.float64)
+    free = np.cumsum(counts) - counts
+    for codes, numbers in rows:
+        order = np.argsort(codes, kind="stable")
+        groups, first, count = _runs_of(codes[order])
+        places = np.repeat(free[groups] - first, count) + np.arange(len(codes))
+        values[places] = numbers[order]
+        free[groups] += count
+        yield
+    starts = np.cumsum(counts) - counts
+    for group in np.flatnonzero(counts > PIECE_ROWS).tolist():
+        part = slice(int(starts[group]), int(starts[group] + counts[group]))
+        values[part] = yield from ordered(values[part])
+    for first_group, end in _bundles(counts):
+        _sort_each(values, starts[first_group:end], counts[first_group:end])
+        yield
+    return OrderedGroups(values, counts)
+
+
+def _runs_of(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return each value of `codes`, which ascend, where it begins and how often it stands there."""
+    firsts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])[: len(codes)]).astype(np.int64)
+    return codes[firsts], firsts, np.diff(np.append(firsts, len(codes)))
+
+
+def _bundles(counts: Ints) -> Iterator[tuple[int, int]]:
+    """Yield stretches of groups which, filled up to the largest among them, are no more than a piece."""
+    sizes, first, largest = counts.tolist(), 0, 1
+    for group, size in enumerate(sizes):
+        grown = max(largest, size)
+        if size > PIECE_ROWS or grown * (group - first + 1) > PIECE_ROWS:
+            if group > first:
+                yield first, group
+            first, grown = (group + 1, 1) if size > PIECE_ROWS else (group, max(size, 1))
+        largest = grown
+    if first < len(sizes):
+        yield first, len(sizes)
+
+
+def _sort_each(values: Floats, starts: Ints, counts: Ints) -> None:
+    width = int(counts.max(initial=0))
+    if width < 2:
+        return
+    columns = np.arange(width)
+    is_there = columns < counts[:, None]
+    laid = np.full((len(counts), width), np.inf)
+    part = values[int(starts[0]) : int(starts[-1] + counts[-1])]
+    laid[is_there] = part
+    laid.sort(axis=1)
+    part[:] = laid[is_there]
+
+
+def distinct(values: Column) -> Pieces[Column]:
+    """Return each of `values`, ``(n,)``, once, ascending."""
+    together = yield from ordered(values)
+    if not len(together):
+        return together
+    return np.asarray(together[np.concatenate([[True], together[1:] != together[:-1]])])
