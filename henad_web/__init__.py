@@ -95,6 +95,7 @@ from henad_web.model.state import ModelState
 from henad_web.model.tables import Table
 from henad_web.models import example_models
 from henad_web.models.installed import installed_models
+from henad_web.notebook import ProgressBar
 from henad_web.output.masking import masked
 from henad_web.output.record import SearchReport, SweepEnd, SweepRecord
 from henad_web.output.store import DirectoryOutput, MemoryOutput
@@ -176,6 +177,7 @@ __all__ = [
     "PlannedRun",
     "Precision",
     "ProbeError",
+    "ProgressBar",
     "PseSettings",
     "RangeLevels",
     "ReducerSpec",

@@ -18,6 +18,7 @@ from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import SweepSpec, spec_of
 from henad_web.explore.spec_file import LoadedSpec
 from henad_web.model.entry import checked_entry
+from henad_web.notebook import show_live, standing_html
 from henad_web.output.record import SweepEnd
 from henad_web.output.store import MemoryStore, OutputPlace, checked_output, checked_path
 from henad_web.results.recognition import usual_names
@@ -230,6 +231,12 @@ class SweepRun:
         progress = self.progress()
         runs = f"{progress.runs_done} of {progress.runs_total} runs, {progress.runs_failed} failed"
         return f"<SweepRun of '{self._plan.schema.model}': {progress.end or progress.phase}, {runs}>"
+
+    def _repr_html_(self) -> str:
+        return standing_html(self.progress())
+
+    def _ipython_display_(self) -> None:
+        show_live(self)
 
     @property
     def plan(self) -> Plan:

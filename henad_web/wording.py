@@ -6,6 +6,7 @@ Pure functions of values. What the page or the terminal alone says stays with it
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -13,19 +14,25 @@ from henad_web.errors import counted
 from henad_web.models import example_models
 
 if TYPE_CHECKING:
+    from henad_web.explore.plan import PlannedBlock
+    from henad_web.explore.search_spec import ObjectiveSpec
     from henad_web.handle import SweepProgress
     from henad_web.output.manifest import Manifest
+    from henad_web.output.record import Counts
     from henad_web.run.outline import SearchOutline
     from henad_web.search.update import SearchUpdate
 
 __all__ = [
     "about_text",
     "amount",
+    "block_facts",
     "byte_text",
+    "counts_text",
     "duration_text",
     "henad_command",
     "models_named",
     "most_text",
+    "objective_text",
     "progress_text",
     "runs_text",
     "search_standing_text",
@@ -64,6 +71,11 @@ def duration_text(seconds: float) -> str:
     return f"{hours:,}h {minutes:02d}m"
 
 
+def counts_text(counts: Counts) -> str:
+    """Return rows by how they ended, such as ``1,199 ok, 0 non-finite, 1 failed``."""
+    return f"{counts.ok:,} ok, {counts.non_finite:,} non-finite, {counts.failed:,} failed"
+
+
 def about_text(seconds: float) -> str:
     """Return a guessed time as ``under 1 ms``, ``about 40 ms``, ``about 3.2 s``, ``about 12 min`` or ``about 3 h``."""
     if seconds < 0.001:
@@ -97,6 +109,19 @@ def size_text(
 def most_text(runs: int, *, is_most: bool) -> str:
     """Return ``60 runs``, or ``up to 60 runs`` where that `is_most` there may be."""
     return f"{'up to ' if is_most else ''}{amount(runs, 'run')}"
+
+
+def block_facts(blocks: Iterable[PlannedBlock]) -> Iterator[tuple[str, str]]:
+    """Yield a label and a text for each of `blocks`, the factors of each behind it without a label."""
+    for index, block in enumerate(blocks):
+        text = f"{block.design}, {amount(block.config_count, 'config')}"
+        yield f"block {index}", text if block.design_seed is None else f"{text}, design seed {block.design_seed}"
+        yield from (("", f"{factor.name}: {factor.levels}") for factor in block.factors)
+
+
+def objective_text(objective: ObjectiveSpec) -> str:
+    """Return what a search is for."""
+    return f"{objective.goal} the {objective.aggregate} of {objective.column}"
 
 
 def runs_text(done: int, total: int, *, kept: int = 0, failed: int = 0, is_most: bool = False) -> str:

@@ -5,7 +5,6 @@ Owns how such a table is read by name, and shown as text, as HTML and as a frame
 
 from __future__ import annotations
 
-import html
 import importlib
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from henad_web.errors import counted
 from henad_web.explore.cell_texts import csv_line, number_text
+from henad_web.markup import SHOWN_ROWS, short_text, table_html
 from henad_web.results.errors import MissingColumnError, NeedsExtraError
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["AnalysisTable", "Axis", "Column", "LeftOut"]
 
 Column = NDArray[Any]
-
-SHOWN_ROWS = 40
-"""Rows of a table that text and HTML show; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +131,8 @@ class AnalysisTable:
         return "\n".join([self.title, *texts, *more, *self.lines])
 
     def _repr_html_(self) -> str:
-        names, rows, more = self._shown()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        notes = "".join(f"<p>{html.escape(line)}</p>" for line in (*more, *self.lines))
-        caption = f"<caption>{html.escape(self.title)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        columns = self.columns()
+        return table_html(self.title, tuple(columns), tuple(columns.values()), notes=self.lines)
 
     def to_csv(self) -> str:
         """Return the table as CSV, numbers as the tables of a sweep write them and NaN as an empty cell."""
@@ -163,15 +156,9 @@ class AnalysisTable:
 
     def _shown(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], tuple[str, ...]]:
         columns = self.columns()
-        rows = list(zip(*(map(_short, column[:SHOWN_ROWS].tolist()) for column in columns.values()), strict=True))
+        rows = list(zip(*(map(short_text, column[:SHOWN_ROWS].tolist()) for column in columns.values()), strict=True))
         left = len(self) - len(rows)
         return tuple(columns), rows, (f"and {counted(left, 'more row', grouped=True)}",) if left else ()
-
-
-def _short(value: object) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.5g}"
-    return str(value)
 
 
 def _cell(value: object) -> str:

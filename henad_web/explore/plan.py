@@ -25,9 +25,11 @@ from henad_web.explore.search_checks import ResolvedSpace, check_search, resolve
 from henad_web.explore.seeds import derived_design_seed, seed_of
 from henad_web.explore.spec import DesignKind, StopSpec, SweepSpec, spec_of
 from henad_web.explore.warnings import ActionAfterEnd, NoTime, PlanWarning, SparseSamples, rounded_values
+from henad_web.markup import facts_html
 from henad_web.model.decimals import MAX_U64, grouped, whole_text
 from henad_web.model.params import ParamValue
 from henad_web.model.schema import ModelSchema, Schedule, ScheduledAction, schedule_of
+from henad_web.wording import block_facts, size_text
 
 if TYPE_CHECKING:
     from henad_web.explore.spec_file import LoadedSpec
@@ -190,6 +192,17 @@ class Plan:
         each, most = (each, "") if least is None else (f"{least} to {each}", "up to ")
         size = f"{counted(self.config_count, 'config')} x {each}"
         return f"<Plan of '{self.schema.model}': {size} = {most}{counted(self.run_count, 'run')}>"
+
+    def _repr_html_(self) -> str:
+        size = size_text(self.config_count, self.replicates, self.run_count, least=self.least_replicates)
+        return facts_html(f"plan of {self.schema.model}: {size}", self._facts())
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        yield from block_facts(self.blocks)
+        for number, action in enumerate(self.spec.actions):
+            yield "" if number else "actions", f"{action.label} at tick {action.tick}"
+        yield "steps", f"{self.total_ticks:,}"
+        yield "seeds", f"root {self.spec.seeds.root}, {self.spec.seeds.scheme}"
 
     @property
     def replicates(self) -> int:

@@ -5,6 +5,7 @@ Owns the values only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from henad_web.errors import counted
 from henad_web.explore.outcomes import RunStatus
+from henad_web.markup import facts_html
+from henad_web.wording import byte_text, counts_text, duration_text
 
 if TYPE_CHECKING:
     from henad_web.channel import SweepWarning
@@ -106,6 +109,23 @@ class SweepReport:
         place = "memory" if self.output_dir is None else self.output_dir
         return f"<SweepReport {self.end}: {counted(counts.rows, 'run')} in {place}, {rows}, {self.elapsed:.1f} s>"
 
+    def _repr_html_(self) -> str:
+        return facts_html(f"sweep of {self.outline.model}: {self.end}", self.facts(), self.notes())
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield how it went, for people: labels and texts."""
+        yield "runs", f"{self.counts.rows:,}: {counts_text(self.counts)}"
+        yield "kept", f"{self.outline.skipped:,} from before" if self.outline.skipped else ""
+        yield "time", duration_text(self.elapsed)
+        yield "place", self.output_dir or "memory"
+
+    def notes(self) -> Iterator[str]:
+        """Yield what to know of it: its warnings, and runs that met a value which is not finite."""
+        yield from (f"warning: {warning}" for warning in self.warnings)
+        line = non_finite_line(self.counts)
+        if line is not None:
+            yield line
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchReport:
@@ -157,3 +177,9 @@ class SweepRecord:
         size = sum(map(len, (self.files or {}).values()))
         files = "" if self.files is None else f", {len(self.files)} files of {size} bytes"
         return f"<SweepRecord of {self.report!r}{files}>"
+
+    def _repr_html_(self) -> str:
+        files = [f"{name}, {byte_text(len(content))}" for name, content in (self.files or {}).items()]
+        found = "" if self.search is None else repr(self.search).strip("<>").removeprefix("SearchReport: ")
+        facts = (*self.report.facts(), ("files", "\n".join(files)), ("search", found))
+        return facts_html(f"sweep of {self.report.outline.model}: {self.report.end}", facts, self.report.notes())

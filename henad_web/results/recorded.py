@@ -28,6 +28,7 @@ from henad_web.output.names import MANIFEST, RUNS, SERIES, SUMMARY, own_table_na
 from henad_web.output.own_tables import own_files
 from henad_web.output.record import Counts, non_finite_line
 from henad_web.results.errors import MissingFileError, ModelChangedError
+from henad_web.results.facts import results_html
 from henad_web.results.own_tables import RecordedTable
 from henad_web.results.recognition import Opener, ResultFiles
 from henad_web.results.replays import Replay, ReplayPoint, recorded_config, replay_of
@@ -141,6 +142,9 @@ class RecordedResults:
         where = "memory" if self.path is None else self.path
         rows = f"{len(self.runs)} of {counted(self.expected_runs, 'run')}"
         return f"<{type(self).__name__} of '{self.manifest.model.id}' in {where}: {self.status}, {rows}>"
+
+    def _repr_html_(self) -> str:
+        return results_html(self)
 
     @property
     def stat_columns(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from henad_web.errors import TableDamagedError
 from henad_web.explore.columns import ACTION, LEADING, MEASURED, NOTE, TIMINGS
 from henad_web.explore.outcomes import PlannedRun, RunStatus, StopReason
+from henad_web.markup import table_html
 from henad_web.output.names import RUNS
 from henad_web.output.run_spans import span_text
 from henad_web.output.table_reading import RunsReader
@@ -112,6 +113,9 @@ class RecordedRuns:
     def __repr__(self) -> str:
         """Return the facts on one line."""
         return f"<RecordedRuns: {len(self)} rows x {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        return table_html(RUNS, self.columns, self._data)
 
     def __len__(self) -> int:
         """Return the number of rows."""

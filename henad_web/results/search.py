@@ -34,10 +34,12 @@ from henad_web.explore.columns import (
 )
 from henad_web.explore.search_spec import Goal, PseSettings
 from henad_web.explore.spec_file import parse_spec_document
+from henad_web.markup import facts_html
 from henad_web.model.decimals import whole_text
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import BATCHES, EVALUATIONS, GENERATIONS, MANIFEST
 from henad_web.output.search_tables import archive_cells, member_cells, ranking_cells, search_files
+from henad_web.results.facts import search_facts
 from henad_web.results.search_columns import SearchColumns, read_rows
 from henad_web.search.fronts import first_front, ranked
 from henad_web.search.genetic import Generation
@@ -171,6 +173,10 @@ class SearchHistory:
         """Return the facts on one line."""
         size = f"{counted(len(self.evaluations), 'evaluation')} in {len(self.batches)} batches"
         return f"<SearchHistory of a {self.settings.algorithm} search: {size}>"
+
+    def _repr_html_(self) -> str:
+        title = f"{self.settings.algorithm} search: {counted(len(self.evaluations), 'evaluation', grouped=True)}"
+        return facts_html(title, search_facts(self))
 
     @property
     def evaluations(self) -> SearchColumns:

@@ -30,6 +30,7 @@ from henad_web.explore.columns import (
     FRONT_GENERATION_LEADING,
     GENERATION,
 )
+from henad_web.markup import table_html
 from henad_web.output.cells import cells_for
 from henad_web.output.names import ARCHIVE, BEST, EVALUATIONS
 from henad_web.output.records import RecordReader
@@ -130,6 +131,9 @@ class SearchColumns:
     def __repr__(self) -> str:
         """Return the facts on one line."""
         return f"<SearchColumns of {self.table}: {len(self)} rows x {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        return table_html(self.table, self.columns, self._data)
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from henad_web.explore.cell_texts import csv_line
 from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
+from henad_web.markup import table_html
 from henad_web.output.cells import cells_for
 from henad_web.output.names import SUMMARY
 from henad_web.output.record import non_finite_runs
@@ -72,6 +73,9 @@ class RecordedSummary:
     def __repr__(self) -> str:
         """Return the facts on one line."""
         return f"<RecordedSummary: {len(self)} rows x {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        return table_html(SUMMARY, self.columns, self._data)
 
     def __len__(self) -> int:
         """Return the number of configs."""

@@ -5,6 +5,7 @@ Owns the outline as a value, and how it follows from the plan and its probe: a p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,11 @@ from henad_web.explore.plan_remarks import PlannedFactor, factors_in_words
 from henad_web.explore.shards import WHOLE
 from henad_web.explore.spec import RunOrder
 from henad_web.explore.warnings import SPREADSHEET_ROWS, EndsAtStart, LongSeries, StopsAtStart
-from henad_web.run.layout import choose_layout, is_work_decisive, replicates_that_fit
+from henad_web.markup import facts_html
+from henad_web.run.layout import choose_layout, is_work_decisive, layout_text, replicates_that_fit
 from henad_web.run.probe import Probe
 from henad_web.search.plan import SearchPlan
+from henad_web.wording import amount, block_facts, byte_text, most_text, objective_text, size_text
 
 if TYPE_CHECKING:
     from henad_web.explore.measure import MeasurePlan
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from henad_web.run.probe import ProbeReport
 
 __all__ = ["SearchOutline", "SweepOutline", "make_outline", "make_probe", "series_rows_a_run"]
+
+MANY_SERIES_ROWS = 10_000_000
+"""Expected rows of series.csv from which the outline warns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,22 @@ class SearchOutline:
     def least_batches(self) -> int:
         """Batches that it takes at least."""
         return -(-self.max_evaluations // self.batch_size)
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what it is about to do, for people: labels and texts; what goes on has no label."""
+        yield "batch size", f"{amount(self.batch_size, 'candidate')}, at least {self.least_batches:,} of them"
+        if self.objective is not None:
+            yield "objective", objective_text(self.objective)
+        for number, objective in enumerate(self.objectives):
+            yield "" if number else "objectives", objective_text(objective)
+        for letter, axis in zip("xy", self.pattern_axes or (), strict=False):
+            ends = "range from the first samples" if axis.min is None else f"{axis.min:g} to {axis.max:g}"
+            yield f"{letter} axis", f"{axis.column}, {ends}, {amount(axis.cells, 'cell')}"
+        for number, factor in enumerate(self.space):
+            yield "" if number else "space", f"{factor.name}: {factor.levels}"
+        yield "search seed", str(self.search_seed)
+        if not self.is_portable:
+            yield "portable", "no: another machine may choose other candidates, for its linear algebra differs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +141,38 @@ class SweepOutline:
         most = "" if self.least_replicates is None else "up to "
         size = f"{most}{counted(self.runs, 'run')}, {self.skipped} kept, {self.pending} to run"
         return f"<SweepOutline of '{self.model}': {size}, {counted(len(self.warnings), 'warning')}>"
+
+    def _repr_html_(self) -> str:
+        return facts_html(self.headline(self.model), self.facts(), (f"warning: {each}" for each in self.warnings))
+
+    def headline(self, name: str) -> str:
+        """Return what it is about to do in one line, where its model is called `name`."""
+        if self.search is not None:
+            size = size_text(self.search.max_evaluations, self.replicates, self.runs, noun="evaluation")
+            chosen = "" if self.search.name is None else f" '{self.search.name}'"
+            return f"search of {name} ({self.model}): {self.search.algorithm}{chosen}, {size}"
+        size = amount(self.runs, "run")
+        if self.configs is not None:
+            size = size_text(self.configs, self.replicates, self.runs, least=self.least_replicates)
+        return f"sweep of {name} ({self.model}): {size}"
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield the rest, for people: labels and texts; what goes on has no label."""
+        is_most = self.least_replicates is not None
+        most = "up to " if is_most else ""
+        if self.search is not None:
+            yield from self.search.facts()
+        yield from block_facts(self.blocks)
+        if self.shard.count > 1:
+            yield "shard", f"{self.shard}: {most_text(self.skipped + self.pending, is_most=is_most)} of them"
+        if self.skipped:
+            yield "resume", f"{self.skipped:,} skipped, {most}{self.pending:,} to run"
+        yield "layout", layout_text(self.layout)
+        yield "memory", f"{byte_text(self.projected_bytes)} projected for concurrent runs"
+        rows = f"{most}{self.series_rows:,}"
+        if self.series_rows > MANY_SERIES_ROWS:
+            rows += "; a larger `series_every` in [measure] keeps fewer"
+        yield "series rows", rows
 
 
 def make_probe(

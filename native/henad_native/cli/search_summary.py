@@ -14,9 +14,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from henad_native.cli.summary import short_number
-from henad_native.cli.texts import objective_text
 from henad_web.explore.columns import BEST_LEADING, BEST_MEMBER, BEST_OBJECTIVE, BEST_SCORE
-from henad_web.wording import amount
+from henad_web.wording import amount, objective_text
 
 if TYPE_CHECKING:
     from henad_web.explore.search_spec import AxisSpec
