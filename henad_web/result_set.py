@@ -16,6 +16,7 @@ from henad_web.analysis.bands import bands
 from henad_web.analysis.compare import compare
 from henad_web.analysis.heatmap import heatmap
 from henad_web.analysis.response import response
+from henad_web.analysis.sensitivity import sensitivity
 from henad_web.analysis.summary import summary
 from henad_web.errors import ResultsError
 from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED, TABLES
@@ -40,8 +41,8 @@ _SUFFIXES = (".csv", ".json")
 class ResultSet(RecordedResults):
     """The results of one sweep, read back. Made by `open` and `from_files`.
 
-    Questions are methods: `summarize`, `response`, `heatmap`, `bands` and `compare` are what `henad_web.analysis` has,
-    asked of these results; `summary` is what summary.csv says.
+    Questions are methods: `summarize`, `response`, `heatmap`, `bands`, `compare` and `sensitivity` are what
+    `henad_web.analysis` has, asked of these results; `summary` is what summary.csv says.
     """
 
     summarize = summary
@@ -49,6 +50,7 @@ class ResultSet(RecordedResults):
     heatmap = heatmap
     bands = bands
     compare = compare
+    sensitivity = sensitivity
 
     @classmethod
     def open(

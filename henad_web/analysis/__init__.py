@@ -3,8 +3,13 @@
 from henad_web.analysis.bands import Bands, bands
 from henad_web.analysis.compare import Comparison, compare
 from henad_web.analysis.heatmap import Heatmap, heatmap
+from henad_web.analysis.main_effects import MainEffects
+from henad_web.analysis.morris import MorrisEffects
 from henad_web.analysis.pieces import Analysis
+from henad_web.analysis.regression import RegressionMeasures
 from henad_web.analysis.response import Response, response
+from henad_web.analysis.sensitivity import Measures, sensitivity
+from henad_web.analysis.sobol import SobolIndices
 from henad_web.analysis.summary import Summary, summary
 from henad_web.analysis.tables import AnalysisTable, Axis, LeftOut
 
@@ -16,11 +21,17 @@ __all__ = [
     "Comparison",
     "Heatmap",
     "LeftOut",
+    "MainEffects",
+    "Measures",
+    "MorrisEffects",
+    "RegressionMeasures",
     "Response",
+    "SobolIndices",
     "Summary",
     "bands",
     "compare",
     "heatmap",
     "response",
+    "sensitivity",
     "summary",
 ]

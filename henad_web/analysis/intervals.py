@@ -116,8 +116,8 @@ def percent_text(confidence: float) -> str:
     return f"{100 * confidence:.10g} %"
 
 
-def check_confidence(confidence: float, interval: str) -> None:
-    """Make sure that there is an `interval` of that `confidence`.
+def check_confidence(confidence: float, interval: str | None = None) -> None:
+    """Make sure that there is an `interval` of that `confidence`; None where no other can be asked for.
 
     Raises:
         UsageError: There is none.
@@ -127,8 +127,9 @@ def check_confidence(confidence: float, interval: str) -> None:
             raise UsageError(f"confidence is {whole_text(confidence)}; allowed: a number between 0 and 1, such as 0.95")
     elif confidence not in CONFIDENCES:
         known = ", ".join(map(number_text, CONFIDENCES))
-        hint = "; interval='bootstrap' takes any between 0 and 1"
-        raise UsageError(f"confidence is {whole_text(confidence)}; allowed of '{interval}': {known}{hint}")
+        if interval is not None:
+            known = f"{known}, of '{interval}'; interval='bootstrap' takes any between 0 and 1"
+        raise UsageError(f"confidence is {whole_text(confidence)}; allowed: {known}")
 
 
 def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:

@@ -105,6 +105,7 @@ def selected(
     *,
     factors: Iterable[str] = (),
     held: Held | None = None,
+    block: int | None = None,
     at: int | None = None,
     after_stop: str = AfterStop.DROP,
     may_be_empty: bool = False,
@@ -117,6 +118,7 @@ def selected(
             a statistic such as ``Infected``.
         factors: Parameters by id, ticks of actions as ``action.NAME``.
         held: Only runs whose factors have these values.
+        block: Only runs of this block; then nobody is told of runs that are not done.
         at: Tick of the series that `y` is taken at.
         after_stop: With `at`, of a run that had stopped before: ``"drop"`` leaves it out, ``"hold"`` takes its last
             value.
@@ -130,13 +132,15 @@ def selected(
     axis = measured_axis(results, y, at)
     found = {name: find_factor(results, name) for name in factors}
     is_asked = held_rows(results, held or {})
+    if block is not None:
+        is_asked &= results.runs["block"] == block
     if at is None:
         values = results.runs.reducer(y) if y in results.reducer_columns else results.runs[y]
     else:
         values = yield from values_at(results, stat_column(results, y), at, stop)
     rows, failed, without = yield from _counted_rows(results, values, is_asked)
     left_out = LeftOut(
-        not_done=not_done(results),
+        not_done=not_done(results) if block is None else 0,
         failed=failed,
         without_value=without,
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),

@@ -22,7 +22,7 @@ from henad_web.results.errors import MissingColumnError, NeedsExtraError
 if TYPE_CHECKING:
     from henad_web.results.frames import DataFrame
 
-__all__ = ["AnalysisTable", "Axis", "Column", "LeftOut"]
+__all__ = ["AnalysisTable", "Axis", "Column", "FactorTable", "LeftOut"]
 
 Column = NDArray[Any]
 
@@ -159,6 +159,31 @@ class AnalysisTable:
         rows = list(zip(*(map(short_text, column[:SHOWN_ROWS].tolist()) for column in columns.values()), strict=True))
         left = len(self) - len(rows)
         return tuple(columns), rows, (f"and {counted(left, 'more row', grouped=True)}",) if left else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FactorTable(AnalysisTable):
+    """An answer with a row for each factor: what it does to y.
+
+    Attributes:
+        axis: What is measured, y.
+        axes: The factors, in the order of the rows.
+        notes: What to know of how the numbers were made, a sentence each.
+    """
+
+    axis: Axis
+    axes: tuple[Axis, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Names of the factors, in the order of the rows."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """How the numbers were made, and what was left out."""
+        return (*self.notes, *self.left_out.lines())
 
 
 def _cell(value: object) -> str:

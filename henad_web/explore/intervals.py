@@ -16,6 +16,7 @@ __all__ = [
     "IntervalKind",
     "RunningStatistics",
     "interval_of",
+    "normal_quantile",
     "student_interval",
     "t_quantile",
     "wilson_interval",
@@ -67,6 +68,11 @@ def _expansion(z: float) -> tuple[float, float, float, float]:
 
 
 _TERMS = {confidence: _expansion(z) for confidence, z in _NORMAL.items()}
+
+
+def normal_quantile(confidence: float = USUAL) -> float:
+    """Return the quantile of the normal distribution at the upper end of an interval; `confidence` as `CONFIDENCES`."""
+    return _NORMAL[confidence]
 
 
 def t_quantile(degrees: int, confidence: float = USUAL) -> float:
