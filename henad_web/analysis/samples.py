@@ -57,7 +57,7 @@ class Samples:
             first = int(np.searchsorted(self.starts, part.start, side="right")) - 1
             end = int(np.searchsorted(self.starts, part.stop, side="left"))
             cuts = np.clip(self.starts[first : end + 1], part.start, part.stop)
-            yield np.repeat(np.arange(first, end), np.diff(cuts)), part
+            yield np.repeat(np.arange(first, end), np.diff(cuts).astype(np.intp)), part
 
 
 def samples_of(results: RecordedResults, column: str) -> Pieces[Samples]:
