@@ -19,12 +19,13 @@ from henad_web.analysis.response import response
 from henad_web.analysis.sensitivity import sensitivity
 from henad_web.analysis.summary import summary
 from henad_web.errors import ResultsError
-from henad_web.output.names import MANIFEST, MARKER, RUNS, SERIES, STAGED, TABLES
+from henad_web.output.crate import CrateFile, crate_of
+from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED, TABLES
 from henad_web.output.store import checked_path, opened_to_read
 from henad_web.results import frames
 from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
 from henad_web.results.recognition import Opener, openers_of, recognise
-from henad_web.results.recorded import RecordedResults
+from henad_web.results.recorded import RecordedResults, ResultStatus
 from henad_web.results.verifying import verify_results
 from henad_web.targets import current, needed
 
@@ -163,6 +164,28 @@ class ResultSet(RecordedResults):
             MissingFileError: There is no series.csv.
         """
         return frames.to_dataset(self)
+
+    def to_ro_crate(self, *, license: str | None = None) -> bytes:
+        """Return ``ro-crate-metadata.json``: the files as an RO-Crate 1.1 of the Process Run Crate profile 0.5.
+
+        It goes into the folder that holds them. It tells their sizes and hashes, the software, and one action a
+        session, all by the manifest.
+
+        Args:
+            license: What they may be used for, the address of a license or words; None says that nobody has named one.
+
+        Raises:
+            ResultsError: Somebody writes the files now, or one cannot be read.
+        """
+        if self.status is ResultStatus.RUNNING:
+            raise ResultsError(f"somebody writes into {self.path} now; describe its files once the sweep has ended")
+        found = []
+        for part, name in self._files.sources.items():
+            with self._files.parts[part]() as stream:
+                found.append(CrateFile.read(part, name, stream))
+        order = {name: position for position, name in enumerate(RESULT_NAMES)}
+        found.sort(key=lambda file: (order.get(file.part, len(order)), file.part))
+        return crate_of(self.manifest, found, license=license)
 
 
 def verify(

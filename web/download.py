@@ -1,4 +1,4 @@
-"""Saves a sweep's files as one zip.
+"""Saves a sweep's files as one zip, with their description as an RO-Crate.
 
 Owns the download button. The archive is made when asked for, so that a long sweep is not held twice.
 """
@@ -11,6 +11,7 @@ from dom import by_id, save, write
 from handlers import listen
 from wording import archive_name
 
+from henad_web.output.crate import with_crate
 from henad_web.results.archive import pack
 from henad_web.wording import byte_text
 
@@ -40,4 +41,4 @@ class Download:
         write(self._button, f"Download results ({len(files)} files, {byte_text(size)})")
 
     def _save(self, _event: object) -> None:
-        save(pack(self._files), archive_name(self._model))
+        save(pack(with_crate(self._files)), archive_name(self._model))

@@ -13,7 +13,7 @@ import msgspec
 
 from henad_web.errors import ManifestError
 from henad_web.explore.cell_texts import csv_line
-from henad_web.output.names import LOCK, MANIFEST, PARTIAL, RUNS
+from henad_web.output.names import CRATE, LOCK, MANIFEST, PARTIAL, RUNS
 from henad_web.output.records import RecordReader
 from henad_web.output.store import checked_files
 from henad_web.output.table_reading import check_width
@@ -35,8 +35,8 @@ def masked(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
     Of runs.csv the timings are emptied, notes end at the place of a fault, and quotes and line ends become those that a
     sweep writes; of the manifest the fields of builds, machine and clocks, the path of the spec and its settings of
-    speed are left out. Everything else stays whole, but for the lock and for files that were being written, which are
-    no results.
+    speed are left out. Everything else stays whole, but for the lock, a description as an RO-Crate and files that were
+    being written, which are no results.
 
     Raises:
         TableDamagedError: runs.csv is not a table of runs, or holds a record that is no row.
@@ -47,7 +47,7 @@ def masked(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {
         name: forms.get(name, bytes)(content)
         for name, content in checked_files(files).items()
-        if name != LOCK and not name.endswith(PARTIAL)
+        if name not in (LOCK, CRATE) and not name.endswith(PARTIAL)
     }
 
 

@@ -9,6 +9,7 @@ __all__ = [
     "ARCHIVE",
     "BATCHES",
     "BEST",
+    "CRATE",
     "EVALUATIONS",
     "GENERATIONS",
     "GROWING",
@@ -70,6 +71,9 @@ MARKER = "tables.staged"
 
 PARTIAL = ".partial"
 """Ending of a whole file that is being written; of no meaning once nobody writes."""
+
+CRATE = "ro-crate-metadata.json"
+"""What describes the files to others; no part of the results."""
 
 LOCK = ".lock"
 """The file whose lock says that somebody writes into its directory."""

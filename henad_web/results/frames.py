@@ -32,6 +32,7 @@ __all__ = [
     "Dataset",
     "own_arrow",
     "own_frame",
+    "parquet_library",
     "provenance_of",
     "search_arrow",
     "search_frame",
@@ -216,12 +217,20 @@ def _schema(results: RecordedResults, arrays: Mapping[str, _ArrowArray]) -> obje
 
 
 def _write(pieces: Iterator[ArrowTable], path: str | os.PathLike[str]) -> None:
-    parquet = _library("pyarrow.parquet", "to_parquet")
     first = next(pieces)
-    with parquet.ParquetWriter(os.fspath(path), first.schema) as writer:
+    with parquet_library().ParquetWriter(os.fspath(path), first.schema) as writer:
         for piece in chain([first], pieces):
             if piece.num_rows:
                 writer.write_table(piece)
+
+
+def parquet_library() -> _Library:
+    """Return the library that writes Parquet files, for those who want to know that it is there before they begin.
+
+    Raises:
+        NeedsExtraError: pyarrow is not installed.
+    """
+    return _library("pyarrow.parquet", "to_parquet")
 
 
 def to_dataset(results: RecordedResults) -> Dataset:

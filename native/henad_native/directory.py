@@ -337,6 +337,8 @@ class DirectoryStore:
         path = self._directory / name
         partial = self._directory / f"{name}{PARTIAL}"
         self._check_directory()
+        if name == MANIFEST:
+            self._staged.remove_description()
         with self._mapped_errors():
             make_folder_of(path)
             partial.unlink(missing_ok=True)

@@ -3,7 +3,8 @@
 Owns the staged files and their marker: new tables are written beside the old ones, then the marker says that they are
 the tables, then they are renamed, then the marker goes. A manifest among them means that other results take the place
 of all that are there: the other files of results go before anything is renamed. Owns too which files of a directory are
-results, those in its folder of the model's own tables among them. Knows nothing of what the bytes mean.
+results, those in its folder of the model's own tables among them, and that their description goes when they become
+others. Knows nothing of what the bytes mean.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from pathlib import Path, PurePath
 
 from henad_native.disk import rename_over, sync_directory, write_new, writing_new
 from henad_web.explore.columns import SERIES_LEADING
+from henad_web.output.crate import is_unedited_crate
 from henad_web.output.names import (
+    CRATE,
     MANIFEST,
     MARKER,
     RESULT_NAMES,
@@ -169,6 +172,7 @@ class StagedTables:
         sync_folders(self._directory)
         staged = self._staged_names()
         if self._staged(MANIFEST).exists():
+            self.remove_description()
             # What an earlier call has renamed already is no old file: the marker names every new one.
             for name in {*RESULT_NAMES, *result_names(self._directory)} - set(_ALWAYS) - self._marked_names():
                 if not name.endswith(STAGED):
@@ -180,6 +184,13 @@ class StagedTables:
         sync_folders(self._directory)
         (self._directory / MARKER).unlink()
         sync_directory(self._directory)
+
+    def remove_description(self) -> None:
+        """Remove the RO-Crate of results that now become others; one that somebody has edited is theirs, and stays."""
+        path = self._directory / CRATE
+        with suppress(OSError):
+            if is_unedited_crate(path.read_bytes()):
+                path.unlink()
 
     def _staged_names(self) -> list[str]:
         return [name for name in (*STAGED_NAMES, *self._own_staged()) if self._staged(name).exists()]

@@ -16,6 +16,8 @@ from typing import Any
 from playwright.sync_api import Browser, Download, FilePayload, Locator, Page, ViewportSize, expect
 
 import henad_web as hw
+from henad_web.output.crate import with_crate
+from henad_web.output.names import CRATE
 from tests.browser.page_watch import PYTHON_STARTS_MS, PageWatch
 
 __all__ = ["SMALL_LIFE", "SweepPage", "native_files", "opened", "spec_text", "start_with"]
@@ -156,9 +158,12 @@ class SweepPage:
         return waiting.value
 
     def downloaded_files(self) -> dict[str, bytes]:
-        """Return the files of the zip that the download button saves."""
+        """Return the results in the zip that the download button saves, once they are described as anywhere."""
         with zipfile.ZipFile(io.BytesIO(self.download().path().read_bytes())) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+            files = {name: archive.read(name) for name in archive.namelist()}
+        results = {name: content for name, content in files.items() if name != CRATE}
+        assert files == with_crate(results)
+        return results
 
     def ask(self, expression: str) -> Any:
         """Return the value of a JavaScript expression, asked for through the debugging protocol."""

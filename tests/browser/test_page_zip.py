@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import henad_web as hw
 from henad_native.unpacking import unpack_results
 from henad_web.results.archive import pack, unpack
+from henad_web.results.recognition import usual_names
 from tests.browser.sweep_page import SMALL_LIFE, SweepPage, native_files
 
 
@@ -110,7 +111,7 @@ def test_a_search_of_the_page_is_read_and_verified_by_native_python_and_opens_ag
         f"best: candidate {best.candidate_id} with {best.objective:.6g} over 2 runs, candidate "
     )
     expect(sweeps.rows).to_have_count(12)
-    assert sweeps.downloaded_files() == unpack(archive.read_bytes())
+    assert sweeps.downloaded_files() == usual_names(unpack(archive.read_bytes()))
 
 
 def test_a_cut_native_search_is_finished_in_the_page_to_the_same_bytes(sweeps: SweepPage) -> None:

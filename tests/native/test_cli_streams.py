@@ -43,6 +43,7 @@ class Folders:
             "models": ["models", *models],
             "models --json": ["models", "--json"],
             "verify": ["verify", str(self.whole), *models],
+            "export": ["export", str(self.whole), "--ro-crate"],
             "import": ["import", str(self.batch())],
             "schema": ["schema"],
             "--version": ["--version"],
@@ -59,7 +60,18 @@ class Folders:
 
 
 FOLDER_COMMANDS = ["run", "resume", "merge"]
-OTHERS = ["plan", "plan --runs", "models", "models --json", "verify", "import", "schema", "--version", "--help"]
+OTHERS = [
+    "plan",
+    "plan --runs",
+    "models",
+    "models --json",
+    "verify",
+    "export",
+    "import",
+    "schema",
+    "--version",
+    "--help",
+]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from henad_native.cli import STOPPED_LINE
 from henad_native.cli.checking import check_command
 from henad_native.cli.choices import BadOption
 from henad_native.cli.consoles import ExitCode
+from henad_native.cli.exporting import export_command
 from henad_native.cli.importing import import_command
 from henad_native.cli.pages import page_command, serve_command
 from henad_native.cli.planning import plan_command
@@ -44,6 +45,7 @@ app.command("models")(models_command)
 app.command("check")(check_command)
 app.command("describe")(describe_command)
 app.command("verify")(verify_command)
+app.command("export")(export_command)
 app.command("import")(import_command)
 app.command("schema")(schema_command)
 app.command("serve")(serve_command)
