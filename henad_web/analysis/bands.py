@@ -18,9 +18,9 @@ from henad_web.analysis.ordered import distinct, ordered_groups
 from henad_web.analysis.pieces import Pieces, piecewise, stretches
 from henad_web.analysis.samples import AfterStop, Samples, samples_of
 from henad_web.analysis.selection import (
-    FAILURES,
     Held,
     chosen,
+    failed_rows,
     find_factor,
     held_rows,
     no_runs_left,
@@ -117,15 +117,15 @@ def bands(
     column, names = stat_column(results, y), several(by)
     factors = [find_factor(results, name) for name in names]
     is_asked = held_rows(results, held or {})
-    is_failed = np.isin(results.runs["status"], FAILURES)
-    rows = np.flatnonzero(is_asked & ~is_failed)
+    has_failed = yield from failed_rows(results)
+    rows = np.flatnonzero(is_asked & ~has_failed)
     groups = yield from grouped([factor.taken(rows) for factor in factors], len(rows))
     samples = yield from samples_of(results, column)
     grid = _Grid(samples, (yield from _ticks_of(results, samples)), rows, groups, choice.after_stop)
     cells = yield from _cells(grid, choice)
     left_out = LeftOut(
         not_done=not_done(results),
-        failed=int(np.count_nonzero(is_asked & is_failed)),
+        failed=int(np.count_nonzero(is_asked & has_failed)),
         without_value=len(rows) - grid.tally.runs,
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),
     )
@@ -289,9 +289,10 @@ def _cells(grid: _Grid, choice: _Choice) -> Pieces[Center]:
         yield
     half = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
     if choice.spread is Spread.INTERVAL:
-        sizes, place = np.unique(n, return_inverse=True)
-        factors = np.array([t_quantile(int(size) - 1, choice.confidence) for size in sizes])
-        half *= factors[place] / np.sqrt(np.maximum(n, 1))
+        factors = np.zeros(int(n.max(initial=0)) + 1)
+        for size in np.flatnonzero(np.bincount(n.astype(np.intp))).tolist():
+            factors[size] = t_quantile(size - 1, choice.confidence)
+        half *= factors[n] / np.sqrt(np.maximum(n, 1))
     return Center(n=n, center=mean, low=mean - half, high=mean + half)
 
 

@@ -1,4 +1,4 @@
-"""Intervals of means and medians by resampling: percentiles of what as many draws with replacement come to.
+"""Intervals of means by resampling: percentiles of the means of as many draws with replacement.
 
 Owns the draws: those of a group follow from the seed and its position alone, by the package's own generator, so that
 every platform has the same.
@@ -6,95 +6,73 @@ every platform has the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from henad_web.analysis.ordered import Floats, Ints, OrderedGroups, ordered
+from henad_web.analysis.ordered import Floats, OrderedGroups, ordered
 from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.randomness import mix_seed
-from henad_web.randomness.design import DesignRng
+from henad_web.randomness.streams import stream_bits
 
-__all__ = ["bootstrap_difference", "bootstrap_means", "bootstrap_medians", "resampled_means"]
+__all__ = ["bootstrap_difference", "bootstrap_means", "drawn_places", "resampled_means"]
 
-_Ends = tuple[Floats, Floats]
-_Resampled = Callable[[Floats, int, DesignRng], Pieces[Floats]]
+_HALF_WORD = np.array(32, np.uint64)
 
 
-def bootstrap_means(groups: OrderedGroups, confidence: float, resamples: int, seed: int) -> Pieces[_Ends]:
+def bootstrap_means(
+    groups: OrderedGroups, confidence: float, resamples: int, seed: int
+) -> Pieces[tuple[Floats, Floats]]:
     """Return the ends of the interval of the mean of each of `groups`, ``(groups,)``; NaN of fewer than two numbers.
 
     Percentiles of the means of `resamples` (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993,
-    chapter 13).
+    chapter 13). It takes as many draws as there are numbers, for each of the `resamples`.
     """
-    return (yield from _intervals(groups, resampled_means, confidence, resamples, seed))
-
-
-def bootstrap_medians(groups: OrderedGroups, confidence: float, resamples: int, seed: int) -> Pieces[_Ends]:
-    """Return the same of the median of each of `groups`."""
-    return (yield from _intervals(groups, _resampled_medians, confidence, resamples, seed))
+    low, high = np.full((2, len(groups.counts)), np.nan)
+    for group, size in enumerate(groups.counts.tolist()):
+        if size > 1:
+            means = yield from resampled_means(groups.values_of(group), resamples, seed, group)
+            low[group], high[group] = yield from _percentiles(means, confidence)
+    return low, high
 
 
 def bootstrap_difference(
     first: Floats, second: Floats, confidence: float, resamples: int, seed: int
 ) -> Pieces[tuple[float, float]]:
-    """Return the ends of the interval of the mean of `first` less that of `second`, resampled each by itself."""
-    left = yield from resampled_means(first, resamples, _generator(seed, 0))
-    right = yield from resampled_means(second, resamples, _generator(seed, 1))
-    low, high = yield from _percentiles(left - right, confidence)
-    return low, high
+    """Return the ends of the interval of the mean of `first` less that of `second`, resampled each by itself.
+
+    NaN where one of them is a single number.
+    """
+    if min(len(first), len(second)) < 2:
+        return math.nan, math.nan
+    left = yield from resampled_means(first, resamples, seed, 0)
+    right = yield from resampled_means(second, resamples, seed, 1)
+    return (yield from _percentiles(left - right, confidence))
 
 
-def _generator(seed: int, group: int) -> DesignRng:
-    return DesignRng(mix_seed(seed % 2**64) + group)
+def resampled_means(values: Floats, resamples: int, seed: int, group: int) -> Pieces[Floats]:
+    """Return the mean of each of `resamples` draws of as many of `values` as there are, ``(resamples,)``."""
+    totals, size, state = np.zeros(resamples), len(values), mix_seed(mix_seed(seed % 2**64) + group)
+    for part in stretches(size, max(1, PIECE_ROWS // resamples)):
+        drawn, state = drawn_places(state, size, (part.stop - part.start) * resamples)
+        for row in values[drawn].reshape(-1, resamples):  # one after another: the same sum on every platform
+            totals += row
+        yield
+    return np.asarray(totals / size)
 
 
-def _intervals(
-    groups: OrderedGroups, resample: _Resampled, confidence: float, resamples: int, seed: int
-) -> Pieces[_Ends]:
-    low, high = np.full((2, len(groups.counts)), np.nan)
-    for group, size in enumerate(groups.counts.tolist()):
-        if size > 1:
-            drawn = yield from resample(groups.values_of(group), resamples, _generator(seed, group))
-            low[group], high[group] = yield from _percentiles(drawn, confidence)
-    return low, high
+def drawn_places(state: int, size: int, count: int) -> tuple[NDArray[np.intp], int]:
+    """Return `count` numbers from 0 to `size` - 1, ``(count,)``, and the state of the stream behind them.
+
+    Each is ``word * size >> 32`` of a 32-bit word: the likeliest is likelier than the others by at most size / 2^32 of
+    that.
+    """
+    words, state = stream_bits(state, count)
+    return (words.astype(np.uint64) * np.array(size, np.uint64) >> _HALF_WORD).astype(np.intp), state
 
 
 def _percentiles(drawn: Floats, confidence: float) -> Pieces[tuple[float, float]]:
     in_order = OrderedGroups((yield from ordered(drawn)), np.array([len(drawn)]))
     tail = (1 - confidence) / 2
     return float(in_order.quantile(tail)[0]), float(in_order.quantile(1 - tail)[0])
-
-
-def resampled_means(values: Floats, resamples: int, draws: DesignRng) -> Pieces[Floats]:
-    """Return the mean of each of `resamples` draws of as many of `values` as there are, ``(resamples,)``."""
-    totals = np.zeros(resamples)
-    size, each = len(values), max(1, PIECE_ROWS // resamples)
-    for part in stretches(size, each):
-        drawn = _drawn(draws, size, (part.stop - part.start) * resamples).reshape(-1, resamples)
-        # Added one after another, as no other order is the same on every platform.
-        totals = np.add.accumulate(np.concatenate([totals[None], values[drawn]]), axis=0)[-1]
-        yield
-    return np.asarray(totals / size)
-
-
-def _resampled_medians(values: Floats, resamples: int, draws: DesignRng) -> Pieces[Floats]:
-    size, medians = len(values), np.empty(resamples)
-    for part in stretches(resamples, max(1, PIECE_ROWS // size)):
-        count = part.stop - part.start
-        hits = np.zeros(count * size, np.int64)
-        for stretch in stretches(count * size):
-            drawn = _drawn(draws, size, stretch.stop - stretch.start)
-            np.add.at(hits, drawn + np.arange(stretch.start, stretch.stop) // size * size, 1)
-            yield
-        # `values` ascend, so that the middle of a resample is where its hits, counted from below, reach its half.
-        reached = np.cumsum(hits.reshape(count, size), axis=1)
-        lower = np.argmax(reached > (size - 1) // 2, axis=1)
-        upper = np.argmax(reached > size // 2, axis=1)
-        medians[part] = (values[lower] + values[upper]) / 2
-        yield
-    return medians
-
-
-def _drawn(draws: DesignRng, size: int, count: int) -> Ints:
-    return (draws.units(count) * size).astype(np.int64)

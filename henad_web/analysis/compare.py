@@ -14,14 +14,13 @@ import numpy as np
 from henad_web.analysis.bootstrap import bootstrap_difference
 from henad_web.analysis.curves import Floats, level_text
 from henad_web.analysis.distributions import student_quantile
-from henad_web.analysis.intervals import check_confidence, check_draws, means, percent_text
+from henad_web.analysis.intervals import bootstrap_text, check_confidence, check_draws, means_of, percent_text
 from henad_web.analysis.ordered import OrderedGroups, ordered
 from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.ranks import RankTest, rank_test
 from henad_web.analysis.selection import Held, Selection, chosen, selected
 from henad_web.analysis.tables import AnalysisTable, Axis, Column, LeftOut
 from henad_web.errors import UsageError, counted
-from henad_web.explore.intervals import RunningStatistics
 from henad_web.results.recorded import RecordedResults
 
 __all__ = ["Comparison", "GroupSummary", "compare"]
@@ -150,9 +149,11 @@ def compare(
     _check_apart(a, b, held or {})
     first = yield from selected(results, y, held={**(held or {}), **a}, at=at, after_stop=after_stop)
     second = yield from selected(results, y, held={**(held or {}), **b}, at=at, after_stop=after_stop)
-    shared = np.intersect1d(first.rows, second.rows)
-    if len(shared):
-        raise UsageError(f"{counted(len(shared), 'run')} are in both groups; give a and b levels that differ")
+    is_first = np.zeros(len(results.runs), np.bool_)
+    is_first[first.rows] = True
+    shared = int(np.count_nonzero(is_first[second.rows]))
+    if shared:
+        raise UsageError(f"{counted(shared, 'run')} of both groups; give a and b levels that differ")
     return (yield from _comparison((first, a), (second, b), _Choice(interval, confidence, resamples, seed)))
 
 
@@ -168,9 +169,7 @@ class _Choice:
     @property
     def line(self) -> str:
         """How it was made, in words."""
-        how = "Welch's"
-        if self.interval == _BOOTSTRAP:
-            how = f"bootstrap percentiles, {counted(self.resamples, 'resample', grouped=True)}, seed {self.seed}"
+        how = "Welch's" if self.interval == _WELCH else bootstrap_text(self.resamples, self.seed)
         return f"low and high: {percent_text(self.confidence)} interval of the difference of means, {how}"
 
 
@@ -180,8 +179,6 @@ def _comparison(a: tuple[Selection, Held], b: tuple[Selection, Held], choice: _C
     ranks = yield from rank_test(sorted_left, sorted_right)
     if choice.interval == _WELCH:
         low, high = _welch(left, right, choice.confidence)
-    elif min(left.n, right.n) < 2:
-        low = high = math.nan
     else:
         low, high = yield from bootstrap_difference(
             sorted_left, sorted_right, choice.confidence, choice.resamples, choice.seed
@@ -213,16 +210,15 @@ def _check_apart(a: Held, b: Held, held: Held) -> None:
 
 def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Floats]]:
     """Return what a group comes to, and its values in order."""
-    folds: list[RunningStatistics] = yield from means(np.zeros(len(selection.y), np.int64), 1, selection.y)
+    means = yield from means_of(np.zeros(len(selection.y), np.int64), 1, selection.y)
     values = np.asarray((yield from ordered(selection.y)), np.float64)
     label = ", ".join(f"{name} {_levels_text(levels)}" for name, levels in held.items())
-    deviation = folds[0].deviation
     found = GroupSummary(
         label=label,
         n=len(values),
-        mean=folds[0].mean,
+        mean=float(means.mean[0]),
         median=float(OrderedGroups(values, np.array([len(values)])).quantile(0.5)[0]),
-        sd=math.nan if deviation is None else deviation,
+        sd=float(means.sd[0]),
         left_out=selection.left_out,
     )
     return found, values

@@ -101,12 +101,16 @@ def levels_of(factor: Factor) -> Pieces[Levels]:
     return Levels(values=np.array(names, factor.values.dtype), codes=codes)
 
 
-def binned(factor: Factor, count: int) -> tuple[Bins, Factor]:
+def binned(factor: Factor, count: int) -> Pieces[tuple[Bins, Factor]]:
     """Return `count` parts of the range of `factor`, and the factor with the part of each value in its place."""
-    values = factor.values.astype(np.float64)
-    edges = np.linspace(values.min(), values.max(), count + 1)
-    part = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, count - 1).astype(np.int64)
-    return Bins(edges=edges), Factor(axis=factor.axis, values=part)
+    values = factor.values
+    edges = np.linspace(float(values.min()), float(values.max()), count + 1)
+    places = np.empty(len(values), np.int64)
+    for part in stretches(len(values)):
+        above = np.searchsorted(edges, values[part].astype(np.float64), side="right")
+        places[part] = np.clip(above - 1, 0, count - 1)
+        yield
+    return Bins(edges=edges), Factor(axis=factor.axis, values=places)
 
 
 def _positions(values: Column) -> Pieces[Levels]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from henad_web.analysis.curves import Floats, Ints, column_names
 from henad_web.analysis.grouping import binned, levels_of
-from henad_web.analysis.intervals import CenterKind, means, rows_of
+from henad_web.analysis.intervals import CenterKind, means_of, rows_of
 from henad_web.analysis.ordered import ordered_groups
 from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.response import check_different
@@ -137,12 +137,10 @@ def _heatmap(selection: Selection, along: _Side, up: _Side, kind: CenterKind) ->
         names = f"{shape[1]} levels of '{along.axis.name}' with {shape[0]} of '{up.axis.name}'"
         raise UsageError(f"{names} are too many cells; give bins=20")
     codes = up.codes * shape[1] + along.codes
-    folds = yield from means(codes, shape[0] * shape[1], selection.y)
-    n = np.array([fold.count for fold in folds], np.int64)
-    if kind is CenterKind.MEAN:
-        found = np.array([fold.mean if fold.count else np.nan for fold in folds])
-    else:
-        found = (yield from ordered_groups(rows_of(codes, selection.y), n)).quantile(0.5)
+    means = yield from means_of(codes, shape[0] * shape[1], selection.y)
+    center = means.mean
+    if kind is CenterKind.MEDIAN:
+        center = (yield from ordered_groups(rows_of(codes, selection.y), means.n)).quantile(0.5)
     return Heatmap(
         left_out=selection.left_out,
         x_axis=along.axis,
@@ -153,8 +151,8 @@ def _heatmap(selection: Selection, along: _Side, up: _Side, kind: CenterKind) ->
         y=up.levels,
         x_edges=along.edges,
         y_edges=up.edges,
-        center=found.reshape(shape),
-        n=n.reshape(shape),
+        center=center.reshape(shape),
+        n=means.n.reshape(shape),
     )
 
 
@@ -172,7 +170,7 @@ def _side(factor: Factor, count: int | None) -> Pieces[_Side]:
     if count is None:
         found = yield from levels_of(factor)
         return _Side(axis=factor.axis, levels=found.values, codes=found.codes, edges=None)
-    parts, cut = binned(factor, count)
+    parts, cut = yield from binned(factor, count)
     return _Side(axis=factor.axis, levels=parts.middles, codes=np.asarray(cut.values, np.int64), edges=parts.edges)
 
 

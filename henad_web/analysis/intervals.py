@@ -10,10 +10,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import NormalDist
 
 import numpy as np
 
-from henad_web.analysis.bootstrap import bootstrap_means, bootstrap_medians
+from henad_web.analysis.bootstrap import bootstrap_means
 from henad_web.analysis.ordered import Floats, Ints, OrderedGroups, ordered_groups
 from henad_web.analysis.pieces import Pieces, stretches
 from henad_web.analysis.selection import Selection, chosen
@@ -25,20 +26,27 @@ from henad_web.model.decimals import whole_text
 __all__ = [
     "Center",
     "CenterKind",
+    "Interval",
     "IntervalChoice",
+    "Means",
+    "bootstrap_text",
     "center_and_interval",
     "center_of",
     "check_confidence",
     "check_draws",
     "check_quantiles",
     "interval_choice",
-    "means",
+    "means_of",
     "percent_text",
     "rows_of",
 ]
 
-_PIECE_FOLDS = 1 << 12
-"""Numbers that a piece takes one by one: as many take 2 ms in a page."""
+_PIECE_FOLDS = 1 << 11
+"""Numbers that a piece takes one by one: as many, or as many intervals, take 1 to 4 ms in a page."""
+
+
+_MOST_COUNTED = 500
+"""Numbers up to which the interval of a median is counted out."""
 
 
 class CenterKind(StrEnum):
@@ -48,7 +56,19 @@ class CenterKind(StrEnum):
     MEDIAN = "median"
 
 
-_BOOTSTRAP = "bootstrap"
+class Interval(StrEnum):
+    """How an interval is made: of a mean Student's, Wilson's or a bootstrap, of a median by order statistics."""
+
+    STUDENT = "student"
+    WILSON = "wilson"
+    BOOTSTRAP = "bootstrap"
+    ORDER = "order"
+
+
+_ALLOWED = {
+    CenterKind.MEAN: (Interval.STUDENT, Interval.WILSON, Interval.BOOTSTRAP),
+    CenterKind.MEDIAN: (Interval.ORDER,),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +77,14 @@ class IntervalChoice:
 
     Attributes:
         center: What it is an interval of.
-        kind: ``student``, ``wilson`` or ``bootstrap``.
+        kind: How it is made.
         confidence: Its level, between 0 and 1.
         resamples: Of a bootstrap: how many.
         seed: Of a bootstrap: what its draws follow from.
     """
 
     center: CenterKind
-    kind: str
+    kind: Interval
     confidence: float
     resamples: int
     seed: int
@@ -72,10 +92,13 @@ class IntervalChoice:
     @property
     def line(self) -> str:
         """How the intervals were made, in words."""
-        how = {"student": "Student's", "wilson": "Wilson's score interval"}.get(self.kind)
-        if how is None:
-            how = f"bootstrap percentiles, {counted(self.resamples, 'resample', grouped=True)}, seed {self.seed}"
-        return f"low and high: {percent_text(self.confidence)} interval of the {self.center} of each group, {how}"
+        how = {
+            Interval.STUDENT: "Student's",
+            Interval.WILSON: "Wilson's score interval",
+            Interval.ORDER: "by order statistics",
+            Interval.BOOTSTRAP: bootstrap_text(self.resamples, self.seed),
+        }
+        return f"low and high: {percent_text(self.confidence)} interval of the {self.center}, {how[self.kind]}"
 
 
 def interval_choice(
@@ -87,16 +110,13 @@ def interval_choice(
         UsageError: One of them is not allowed, or two do not go together.
     """
     kind = CenterKind(chosen("center", center, list(CenterKind)))
-    is_mean = kind is CenterKind.MEAN
-    allowed = [*(each.value for each in IntervalKind), _BOOTSTRAP] if is_mean else [_BOOTSTRAP]
-    if interval is None:
-        interval = allowed[0]
-    elif not is_mean and interval in list(IntervalKind):
-        raise UsageError(f"interval '{interval}' is one of a mean; that of a median is 'bootstrap'")
-    chosen("interval", interval, allowed)
-    check_confidence(confidence, interval)
+    made = _ALLOWED[kind][0] if interval is None else Interval(chosen("interval", interval, list(Interval)))
+    if made not in _ALLOWED[kind]:
+        fitting = ", ".join(f"'{each}'" for each in _ALLOWED[kind])
+        raise UsageError(f"interval '{made}' is none of a {kind}; allowed: {fitting}")
+    check_confidence(confidence, made)
     check_draws(resamples, seed)
-    return IntervalChoice(center=kind, kind=interval, confidence=confidence, resamples=resamples, seed=seed)
+    return IntervalChoice(center=kind, kind=made, confidence=confidence, resamples=resamples, seed=seed)
 
 
 def check_draws(resamples: int, seed: int) -> None:
@@ -116,13 +136,18 @@ def percent_text(confidence: float) -> str:
     return f"{100 * confidence:.10g} %"
 
 
+def bootstrap_text(resamples: int, seed: int) -> str:
+    """Return how a bootstrap makes its intervals, in words."""
+    return f"bootstrap percentiles, {counted(resamples, 'resample', grouped=True)}, seed {seed}"
+
+
 def check_confidence(confidence: float, interval: str | None = None) -> None:
     """Make sure that there is an `interval` of that `confidence`; None where no other can be asked for.
 
     Raises:
         UsageError: There is none.
     """
-    if interval == _BOOTSTRAP:
+    if interval in (Interval.BOOTSTRAP, Interval.ORDER):
         if not isinstance(confidence, float) or not 0 < confidence < 1:
             raise UsageError(f"confidence is {whole_text(confidence)}; allowed: a number between 0 and 1, such as 0.95")
     elif confidence not in CONFIDENCES:
@@ -148,11 +173,28 @@ def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Center:
-    """What each group comes to; every array is ``(groups,)``.
+class Means:
+    """Mean and spread of groups; every array is ``(groups,)``.
 
     Attributes:
-        n: How many numbers it has.
+        folds: The same, one by one.
+        n: How many numbers each has.
+        mean: Their mean; NaN of none.
+        sd: Their standard deviation, with n - 1; NaN of fewer than two.
+    """
+
+    folds: list[RunningStatistics]
+    n: Ints
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Center:
+    """What groups come to; every array is ``(groups,)``.
+
+    Attributes:
+        n: How many numbers each has.
         center: Their mean or median; NaN of a group without any.
         low: Lower end of the interval of the center; NaN where there are too few numbers.
         high: Upper end.
@@ -170,41 +212,7 @@ def rows_of(codes: Ints, values: Floats) -> Iterator[tuple[Ints, Floats]]:
         yield codes[part], values[part]
 
 
-def center_and_interval(codes: Ints, count: int, selection: Selection, choice: IntervalChoice) -> Pieces[Center]:
-    """Return what each of `count` groups of the runs in `selection` comes to.
-
-    Raises:
-        UsageError: Wilson's interval is asked for, and a value is neither 0 nor 1.
-    """
-    folds = yield from means(codes, count, selection.y)
-    in_order = OrderedGroups(np.zeros(0), np.zeros(0, np.int64))
-    if choice.kind == _BOOTSTRAP:
-        n = np.array([fold.count for fold in folds], np.int64)
-        in_order = yield from ordered_groups(rows_of(codes, selection.y), n)
-    return (yield from center_of(folds, in_order, selection, choice))
-
-
-def center_of(
-    folds: list[RunningStatistics], in_order: OrderedGroups, selection: Selection, choice: IntervalChoice
-) -> Pieces[Center]:
-    """Return the same of groups whose `folds` are made, and for a bootstrap their numbers `in_order`.
-
-    Raises:
-        UsageError: Wilson's interval is asked for, and a value is neither 0 nor 1.
-    """
-    if choice.kind == IntervalKind.WILSON:
-        _check_shares(selection)
-    n = np.array([fold.count for fold in folds], np.int64)
-    is_mean = choice.center is CenterKind.MEAN
-    if choice.kind == _BOOTSTRAP:
-        resampled = bootstrap_means if is_mean else bootstrap_medians
-        low, high = yield from resampled(in_order, choice.confidence, choice.resamples, choice.seed)
-    else:
-        low, high = yield from _ends(folds, choice)
-    return Center(n=n, center=_means_of(folds) if is_mean else in_order.quantile(0.5), low=low, high=high)
-
-
-def means(codes: Ints, count: int, values: Floats) -> Pieces[list[RunningStatistics]]:
+def means_of(codes: Ints, count: int, values: Floats) -> Pieces[Means]:
     """Return mean and spread of each of `count` groups, its numbers taken in their order."""
     folds: list[RunningStatistics] = []
     for part in stretches(count, _PIECE_FOLDS):
@@ -214,21 +222,85 @@ def means(codes: Ints, count: int, values: Floats) -> Pieces[list[RunningStatist
         for code, value in zip(codes[part].tolist(), values[part].tolist(), strict=True):
             folds[code].push(value)
         yield
-    return folds
-
-
-def _means_of(folds: list[RunningStatistics]) -> Floats:
-    return np.array([fold.mean if fold.count else math.nan for fold in folds], np.float64)
-
-
-def _ends(folds: list[RunningStatistics], choice: IntervalChoice) -> Pieces[tuple[Floats, Floats]]:
-    kind, nothing = IntervalKind(choice.kind), (math.nan, math.nan)
-    ends: list[tuple[float, float]] = []
-    for part in stretches(len(folds), _PIECE_FOLDS):
-        ends += [interval_of(kind, fold, choice.confidence) or nothing for fold in folds[part]]
+    n, (mean, sd) = np.zeros(count, np.int64), np.full((2, count), np.nan)
+    for part in stretches(count, _PIECE_FOLDS):
+        n[part] = [fold.count for fold in folds[part]]
+        mean[part] = [fold.mean if fold.count else math.nan for fold in folds[part]]
+        sd[part] = [math.nan if fold.count < 2 else fold.deviation for fold in folds[part]]
         yield
-    table = np.array(ends, np.float64).reshape(-1, 2)
-    return table[:, 0].copy(), table[:, 1].copy()
+    return Means(folds=folds, n=n, mean=mean, sd=sd)
+
+
+def center_and_interval(codes: Ints, count: int, selection: Selection, choice: IntervalChoice) -> Pieces[Center]:
+    """Return what each of `count` groups of the runs in `selection` comes to.
+
+    Raises:
+        UsageError: Wilson's interval is asked for, and a value is neither 0 nor 1.
+    """
+    means = yield from means_of(codes, count, selection.y)
+    in_order = OrderedGroups(np.zeros(0), np.zeros(0, np.int64))
+    if choice.kind in (Interval.BOOTSTRAP, Interval.ORDER):
+        in_order = yield from ordered_groups(rows_of(codes, selection.y), means.n)
+    return (yield from center_of(means, in_order, selection, choice))
+
+
+def center_of(means: Means, in_order: OrderedGroups, selection: Selection, choice: IntervalChoice) -> Pieces[Center]:
+    """Return the same of groups whose `means` are made, and for a bootstrap or a median their numbers `in_order`.
+
+    Raises:
+        UsageError: Wilson's interval is asked for, and a value is neither 0 nor 1.
+    """
+    if choice.kind is Interval.WILSON:
+        _check_shares(selection)
+    if choice.kind is Interval.BOOTSTRAP:
+        low, high = yield from bootstrap_means(in_order, choice.confidence, choice.resamples, choice.seed)
+    elif choice.kind is Interval.ORDER:
+        low, high = yield from _median_ends(in_order, choice.confidence)
+    else:
+        low, high = yield from _ends(means.folds, IntervalKind(choice.kind.value), choice.confidence)
+    center = means.mean if choice.center is CenterKind.MEAN else in_order.quantile(0.5)
+    return Center(n=means.n, center=center, low=low, high=high)
+
+
+def _ends(folds: list[RunningStatistics], kind: IntervalKind, confidence: float) -> Pieces[tuple[Floats, Floats]]:
+    ends, nothing = np.full((len(folds), 2), np.nan), (math.nan, math.nan)
+    for part in stretches(len(folds), _PIECE_FOLDS):
+        ends[part] = [interval_of(kind, fold, confidence) or nothing for fold in folds[part]]
+        yield
+    return ends[:, 0].copy(), ends[:, 1].copy()
+
+
+def _median_ends(groups: OrderedGroups, confidence: float) -> Pieces[tuple[Floats, Floats]]:
+    """Return the ends of the interval of each median: two of the numbers, as far from either end of them."""
+    starts, low, high = groups.starts, np.full(len(groups.counts), np.nan), np.full(len(groups.counts), np.nan)
+    for size in np.flatnonzero(np.bincount(groups.counts.astype(np.intp))).tolist():
+        left_out = _beyond_median(size, confidence)
+        if left_out is not None:
+            these = np.flatnonzero(groups.counts == size)
+            low[these] = groups.values[starts[these] + left_out]
+            high[these] = groups.values[starts[these] + size - 1 - left_out]
+        yield
+    return low, high
+
+
+def _beyond_median(size: int, confidence: float) -> int | None:
+    """Return how many of `size` numbers lie beyond either end of the interval of their median; None without one.
+
+    The most with which the interval holds the median with `confidence` at least: how many of them are below it is
+    binomial (W. Conover, Practical Nonparametric Statistics, 3rd edition, 1999, section 3.2). Of many numbers the
+    normal approximation of that.
+    """
+    if size > _MOST_COUNTED:
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        return math.floor((size - 1 - z * math.sqrt(size)) / 2)
+    most = (1 - confidence) / 2 * 2.0**size
+    ways, below = 1, 0  # of having so many numbers below the median, and no more than so many
+    for count in range(size):
+        below += ways
+        if below > most:
+            return count - 1 if count else None
+        ways = ways * (size - count) // (count + 1)
+    return None
 
 
 def _check_shares(selection: Selection) -> None:

@@ -112,7 +112,7 @@ def ordered_groups(rows: Rows, counts: Ints) -> Pieces[OrderedGroups]:
     for codes, numbers in rows:
         order = np.argsort(codes, kind="stable")
         groups, first, count = _runs_of(codes[order])
-        places = np.repeat(free[groups] - first, count) + np.arange(len(codes))
+        places = np.repeat(free[groups] - first, count.astype(np.intp)) + np.arange(len(codes))
         values[places] = numbers[order]
         free[groups] += count
         yield
@@ -133,17 +133,17 @@ def _runs_of(codes: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _bundles(counts: Ints) -> Iterator[tuple[int, int]]:
-    """Yield stretches of groups which, filled up to the largest among them, are no more than a piece."""
-    sizes, first, largest = counts.tolist(), 0, 1
-    for group, size in enumerate(sizes):
-        grown = max(largest, size)
-        if size > PIECE_ROWS or grown * (group - first + 1) > PIECE_ROWS:
-            if group > first:
-                yield first, group
-            first, grown = (group + 1, 1) if size > PIECE_ROWS else (group, max(size, 1))
-        largest = grown
-    if first < len(sizes):
-        yield first, len(sizes)
+    """Yield stretches of groups which, filled up to the largest among them, are no more than a piece.
+
+    Groups that are more than a piece by themselves are in none.
+    """
+    first = 0
+    while first < len(counts):
+        size = max(1, PIECE_ROWS // max(1, int(counts[first])))
+        size = min(size, max(1, PIECE_ROWS // max(1, int(counts[first : first + size].max()))))
+        if counts[first] <= PIECE_ROWS:
+            yield first, min(first + size, len(counts))
+        first += size
 
 
 def _sort_each(values: Floats, starts: Ints, counts: Ints) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from henad_web.analysis.distributions import normal_tail
 from henad_web.analysis.ordered import Floats, distinct
-from henad_web.analysis.pieces import Pieces, stretches
+from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 
 __all__ = ["RankTest", "rank_test"]
 
@@ -21,6 +21,10 @@ _SMALL = 8
 
 _MOST_EXACT = 20_000
 """Pairs of numbers up to which it is: the counts of an exact test are as many."""
+
+
+_PIECE = PIECE_ROWS // 4
+"""Numbers that a piece looks up: each is found twice among all of a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,7 @@ def rank_test(first: Floats, second: Floats) -> Pieces[RankTest]:
     correction for ties and that for continuity.
     """
     twice = 0
-    for part in stretches(len(first)):
+    for part in stretches(len(first), _PIECE):
         below = np.searchsorted(second, first[part], side="left")
         twice += int(below.sum()) + int(np.searchsorted(second, first[part], side="right").sum())
         yield
@@ -68,7 +72,7 @@ def rank_test(first: Floats, second: Floats) -> Pieces[RankTest]:
 def _ties(first: Floats, second: Floats) -> Pieces[int]:
     """Return the sum of ``t^3 - t`` over all numbers, each of which is there `t` times."""
     levels, total = (yield from distinct(np.concatenate([first, second]))), 0
-    for part in stretches(len(levels)):
+    for part in stretches(len(levels), _PIECE):
         times = np.zeros(part.stop - part.start, np.int64)
         for group in (first, second):
             times += np.searchsorted(group, levels[part], side="right")

@@ -12,17 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.analysis.bootstrap import drawn_places
 from henad_web.analysis.intervals import check_confidence, check_draws, percent_text
 from henad_web.analysis.pieces import PIECE_ROWS, stretches
 from henad_web.errors import counted
 from henad_web.explore.intervals import normal_quantile
-from henad_web.randomness import MASK64, mix_seed, stream_bits
+from henad_web.randomness import MASK64, mix_seed
 
 __all__ = ["Resampling"]
 
 Floats = NDArray[np.float64]
-
-_HALF_WORD = np.array(32, np.uint64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,16 +53,11 @@ class Resampling:
         return f"low and high: {level} intervals from {draws} of the {noun}, seed {self.seed}"
 
     def counts(self, points: int) -> Iterator[Floats]:
-        """Yield for each resample how often each of `points` was drawn, float64 ``(points,)``.
-
-        A draw is ``word * points >> 32`` of a 32-bit word: the likeliest point is likelier than the others by at most
-        points / 2^32 of that.
-        """
-        state, size = mix_seed(self.seed & MASK64), np.array(points, np.uint64)
+        """Yield for each resample how often each of `points` was drawn, float64 ``(points,)``."""
+        state = mix_seed(self.seed & MASK64)
         for part in stretches(self.resamples, max(1, PIECE_ROWS // points)):
-            words, state = stream_bits(state, (part.stop - part.start) * points)
-            drawn = (words.astype(np.uint64) * size >> _HALF_WORD).astype(np.intp).reshape(-1, points)
-            for row in drawn:
+            drawn, state = drawn_places(state, points, (part.stop - part.start) * points)
+            for row in drawn.reshape(-1, points):
                 yield np.bincount(row, minlength=points).astype(np.float64)
 
     def half_widths(self, drawn: Floats) -> Floats:

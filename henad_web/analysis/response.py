@@ -71,9 +71,9 @@ def response(
         after_stop: With `at`, of a run that had stopped before: ``"drop"`` leaves it out, ``"hold"`` takes its last
             value.
         center: ``"mean"`` or ``"median"``.
-        interval: ``"student"`` (the usual one of a mean), ``"wilson"`` of values that are 0 or 1, or ``"bootstrap"``
-            (the one of a median).
-        confidence: Level of the interval: 0.9, 0.95, 0.99, or with a bootstrap any between 0 and 1.
+        interval: Of a mean ``"student"`` (the usual one), ``"wilson"`` of values that are 0 or 1, or ``"bootstrap"``;
+            of a median ``"order"``, between two of the runs' own values.
+        confidence: Level of the interval: 0.9, 0.95, 0.99, or with a bootstrap or of a median any between 0 and 1.
         bins: Group a numeric `x` into so many parts of equal width, as a sampled design needs it.
         resamples: Of a bootstrap: how many.
         seed: Of a bootstrap: what its draws follow from.
@@ -96,7 +96,7 @@ def _response(
 ) -> Pieces[Response]:
     along, parts = selection.factors[x], None
     if bins is not None:
-        parts, along = binned(along, bins)
+        parts, along = yield from binned(along, bins)
     groupers = [selection.factors[name] for name in names]
     groups = yield from grouped([*groupers, along], len(selection.y))
     found = yield from center_and_interval(groups.codes, groups.count, selection, choice)

@@ -24,13 +24,13 @@ from henad_web.results.frames import UNITS
 from henad_web.results.recorded import RecordedResults
 
 __all__ = [
-    "FAILURES",
     "Factor",
     "Held",
     "Selection",
     "check_bins",
     "chosen",
     "factor_names",
+    "failed_rows",
     "find_factor",
     "held_rows",
     "measured_axis",
@@ -52,8 +52,7 @@ Rows: TypeAlias = NDArray[np.int64]
 _NUMBERS = tuple(name for name in MEASURED if name not in ("status", "stop_reason"))
 """Columns that every table of runs has and that can be asked about."""
 
-FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
-"""Statuses of runs that never count."""
+_FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -138,11 +137,13 @@ def selected(
         values = results.runs.reducer(y) if y in results.reducer_columns else results.runs[y]
     else:
         values = yield from values_at(results, stat_column(results, y), at, stop)
-    rows, failed, without = yield from _counted_rows(results, values, is_asked)
+    has_failed = yield from failed_rows(results)
+    counts_in = is_asked & ~has_failed
+    rows = np.flatnonzero(counts_in & np.isfinite(values))
     left_out = LeftOut(
         not_done=not_done(results) if block is None else 0,
-        failed=failed,
-        without_value=without,
+        failed=int(np.count_nonzero(is_asked & has_failed)),
+        without_value=int(np.count_nonzero(counts_in)) - len(rows),
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),
     )
     if not len(rows) and not may_be_empty:
@@ -156,19 +157,14 @@ def selected(
     )
 
 
-def _counted_rows(
-    results: RecordedResults, values: Column, is_asked: NDArray[np.bool_]
-) -> Pieces[tuple[Rows, int, int]]:
-    """Return the rows that count, and how many are asked for that failed or have no finite value."""
-    status, kept, failed, without = results.runs["status"], [np.zeros(0, np.int64)], 0, 0
-    for part in stretches(len(values)):
-        counts, has_failed = is_asked[part], np.isin(status[part], FAILURES)
-        has_value = np.isfinite(values[part])
-        failed += int(np.count_nonzero(counts & has_failed))
-        without += int(np.count_nonzero(counts & ~has_failed & ~has_value))
-        kept.append(np.flatnonzero(counts & ~has_failed & has_value) + part.start)
+def failed_rows(results: RecordedResults) -> Pieces[NDArray[np.bool_]]:
+    """Return whether the run of each row failed, ``(rows,)``."""
+    status = results.runs["status"]
+    has_failed = np.zeros(len(status), np.bool_)
+    for part in stretches(len(status)):
+        has_failed[part] = np.isin(status[part], _FAILURES)
         yield
-    return np.concatenate(kept), failed, without
+    return has_failed
 
 
 def chosen(option: str, value: object, allowed: Sequence[str]) -> str:

@@ -5,7 +5,6 @@ Owns the long form: a row for each measure of each group. By configs it says wha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,14 @@ import numpy as np
 
 from henad_web.analysis.curves import Floats, Ints, column_names
 from henad_web.analysis.grouping import Groups, axes_of, grouped
-from henad_web.analysis.intervals import IntervalChoice, center_of, check_quantiles, interval_choice, means, rows_of
+from henad_web.analysis.intervals import (
+    IntervalChoice,
+    center_of,
+    check_quantiles,
+    interval_choice,
+    means_of,
+    rows_of,
+)
 from henad_web.analysis.ordered import OrderedGroups, ordered_groups
 from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.selection import (
@@ -140,7 +146,8 @@ def summary(
         selection = yield from selected(results, name, held=held, at=at, after_stop=after_stop, may_be_empty=True)
         parts.append((yield from _part(selection, code[selection.rows], groups, choice)))
         selections.append(selection)
-    return _table(selections, parts, groups, names, axes_of(factors), shares, choice)
+    left_out = _left_out(selections, len(results.runs))
+    return _table(selections, parts, groups, axes_of(factors), shares, choice, left_out)
 
 
 def _measures(results: RecordedResults, y: str | Sequence[str] | None, at: int | None) -> tuple[str, ...]:
@@ -166,23 +173,20 @@ class _Part:
 
 
 def _part(selection: Selection, codes: Ints, groups: Groups, choice: IntervalChoice) -> Pieces[_Part]:
-    folds = yield from means(codes, groups.count, selection.y)
-    n = np.array([fold.count for fold in folds], np.int64)
-    in_order = yield from ordered_groups(rows_of(codes, selection.y), n)
-    found = yield from center_of(folds, in_order, selection, choice)
-    deviations = [fold.deviation for fold in folds]
-    sd = np.array([math.nan if deviation is None else deviation for deviation in deviations], np.float64)
-    return _Part(n=n, mean=found.center, sd=sd, low=found.low, high=found.high, in_order=in_order)
+    means = yield from means_of(codes, groups.count, selection.y)
+    in_order = yield from ordered_groups(rows_of(codes, selection.y), means.n)
+    found = yield from center_of(means, in_order, selection, choice)
+    return _Part(n=means.n, mean=means.mean, sd=means.sd, low=found.low, high=found.high, in_order=in_order)
 
 
 def _table(
     selections: Sequence[Selection],
     parts: Sequence[_Part],
     groups: Groups,
-    names: Sequence[str],
     by_axes: Mapping[str, Axis],
     shares: Sequence[float],
     choice: IntervalChoice,
+    left_out: LeftOut,
 ) -> Summary:
     def joined(column: str) -> Column:
         return np.concatenate([getattr(part, column) for part in parts])
@@ -192,9 +196,9 @@ def _table(
 
     axes = [selection.axis for selection in selections]
     return Summary(
-        left_out=_left_out(selections),
+        left_out=left_out,
         axes={axis.name: axis for axis in axes},
-        by={name: np.tile(groups.levels[name], len(parts)) for name in names},
+        by={name: np.tile(groups.levels[name], len(parts)) for name in by_axes},
         by_axes=by_axes,
         measure=np.repeat(np.array([axis.name for axis in axes]), groups.count),
         n=joined("n"),
@@ -209,16 +213,14 @@ def _table(
     )
 
 
-def _left_out(selections: Sequence[Selection]) -> LeftOut:
-    """Return the runs that lack a value of any measure, each counted once."""
-    first = selections[0]
-    rows = first.rows
-    for other in selections[1:]:
-        rows = np.intersect1d(rows, other.rows, assume_unique=True)
-    counted_in = len(first.rows) + first.left_out.without_value
+def _left_out(selections: Sequence[Selection], rows: int) -> LeftOut:
+    """Return the runs of a table of `rows` that lack a value of any measure, each counted once."""
+    first, has = selections[0], np.zeros(rows, np.int64)
+    for selection in selections:
+        has[selection.rows] += 1
     return LeftOut(
         not_done=first.left_out.not_done,
         failed=first.left_out.failed,
-        without_value=counted_in - len(rows),
+        without_value=len(first.rows) + first.left_out.without_value - int(np.count_nonzero(has == len(selections))),
         non_finite=max(selection.left_out.non_finite for selection in selections),
     )
