@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from henad_web.analysis.bands import bands
 from henad_web.analysis.compare import compare
 from henad_web.analysis.heatmap import heatmap
+from henad_web.analysis.prim import prim
 from henad_web.analysis.response import response
 from henad_web.analysis.sensitivity import sensitivity
 from henad_web.analysis.summary import summary
@@ -42,7 +43,7 @@ _SUFFIXES = (".csv", ".json")
 class ResultSet(RecordedResults):
     """The results of one sweep, read back. Made by `open` and `from_files`.
 
-    Questions are methods: `summarize`, `response`, `heatmap`, `bands`, `compare` and `sensitivity` are what
+    Questions are methods: `summarize`, `response`, `heatmap`, `bands`, `compare`, `sensitivity` and `prim` are what
     `henad_web.analysis` has, asked of these results; `summary` is what summary.csv says.
     """
 
@@ -52,6 +53,7 @@ class ResultSet(RecordedResults):
     bands = bands
     compare = compare
     sensitivity = sensitivity
+    prim = prim
 
     @classmethod
     def open(

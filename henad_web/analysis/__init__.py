@@ -6,6 +6,7 @@ from henad_web.analysis.heatmap import Heatmap, heatmap
 from henad_web.analysis.main_effects import MainEffects
 from henad_web.analysis.morris import MorrisEffects
 from henad_web.analysis.pieces import Analysis
+from henad_web.analysis.prim import PrimBox, PrimBoxes, prim
 from henad_web.analysis.regression import RegressionMeasures
 from henad_web.analysis.response import Response, response
 from henad_web.analysis.sensitivity import Measures, sensitivity
@@ -24,6 +25,8 @@ __all__ = [
     "MainEffects",
     "Measures",
     "MorrisEffects",
+    "PrimBox",
+    "PrimBoxes",
     "RegressionMeasures",
     "Response",
     "SobolIndices",
@@ -31,6 +34,7 @@ __all__ = [
     "bands",
     "compare",
     "heatmap",
+    "prim",
     "response",
     "sensitivity",
     "summary",

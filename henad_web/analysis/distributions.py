@@ -1,4 +1,4 @@
-"""Distributions that a comparison needs: the normal one, and Student's t for any degrees of freedom.
+"""Distributions that tests need: the normal one, Student's t for any degrees of freedom, the binomial one.
 
 Owns their formulas. The last digits of logarithms and exponentials differ from one platform to the next.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["normal_tail", "student_quantile"]
+import numpy as np
+
+__all__ = ["binomial_tail", "normal_tail", "student_quantile"]
 
 _TINY, _PRECISION, _MOST_TERMS = 1e-300, 1e-16, 10_000
 
@@ -15,6 +17,26 @@ _TINY, _PRECISION, _MOST_TERMS = 1e-300, 1e-16, 10_000
 def normal_tail(z: float) -> float:
     """Return how likely a number of the standard normal distribution is above `z`."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+def binomial_tail(hits: int, trials: int, share: float) -> float:
+    """Return how likely `hits` or more of `trials` are, each of which is a hit with the probability `share`.
+
+    Each term is the one before times a ratio, from the largest one outwards, so that none needs a factorial.
+    """
+    if hits <= 0 or share >= 1.0:
+        return 1.0
+    if share <= 0.0:
+        return 0.0
+    largest, odds = min(int((trials + 1) * share), trials), share / (1.0 - share)
+    # Farther from the largest, a term is nothing beside it that a double could hold.
+    reach = 200 + int(40 * math.sqrt(trials * share * (1.0 - share)))
+    first, last = max(largest - reach, 0), min(largest + reach, trials)
+    above, below = np.arange(largest, last, dtype=np.float64), np.arange(largest, first, -1, dtype=np.float64)
+    up = np.cumprod((trials - above) / (above + 1.0) * odds)
+    down = np.cumprod(below / ((trials - below + 1.0) * odds))
+    terms = np.concatenate([down[::-1], [1.0], up])
+    return min(1.0, float(terms[max(hits - first, 0) :].sum() / terms.sum()))
 
 
 def student_quantile(degrees: float, confidence: float) -> float:

@@ -24,6 +24,8 @@ from henad_web.results.frames import UNITS
 from henad_web.results.recorded import RecordedResults
 
 __all__ = [
+    "FAILURES",
+    "NUMBERS",
     "Factor",
     "Held",
     "Selection",
@@ -49,10 +51,11 @@ Held: TypeAlias = Mapping[str, "float | int | bool | str | Sequence[float | int 
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
 
-_NUMBERS = tuple(name for name in MEASURED if name not in ("status", "stop_reason"))
+NUMBERS = tuple(name for name in MEASURED if name not in ("status", "stop_reason"))
 """Columns that every table of runs has and that can be asked about."""
 
-_FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
+FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
+"""Statuses of runs that never count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -162,7 +165,7 @@ def failed_rows(results: RecordedResults) -> Pieces[NDArray[np.bool_]]:
     status = results.runs["status"]
     has_failed = np.zeros(len(status), np.bool_)
     for part in stretches(len(status)):
-        has_failed[part] = np.isin(status[part], _FAILURES)
+        has_failed[part] = np.isin(status[part], FAILURES)
         yield
     return has_failed
 
@@ -243,7 +246,7 @@ def measured_axis(results: RecordedResults, name: str, at: int | None = None) ->
     reducers = results.reducer_columns
     if name in reducers:
         return Axis(name=name, label=name)
-    if name in _NUMBERS:
+    if name in NUMBERS:
         unit = UNITS[name] if UNITS[name] != "1" else ""
         return Axis(name=name, label=name.removesuffix("_ms").replace("_", " "), unit=unit)
     column = resolve_column(str(name), results.stat_columns)
@@ -252,7 +255,7 @@ def measured_axis(results: RecordedResults, name: str, at: int | None = None) ->
         raise UsageError(
             f"'{name}' is a series, not one value a run; give one of its reducers: {kinds}; or a tick of it, at=TICK"
         )
-    raise unknown("measured column", name, (*reducers, *_NUMBERS))
+    raise unknown("measured column", name, (*reducers, *NUMBERS))
 
 
 def stat_column(results: RecordedResults, name: str) -> str:

@@ -36,6 +36,7 @@ ENTRY = hw.from_function(
         *(hw.f64(name, name.upper(), 0.5, min=0.0, max=1.0) for name in NAMES),
         hw.boolean("on", "On", False),
         hw.choice("mode", "Mode", MODES),
+        hw.u32("size", "Size", 4, min=0, max=9),
     ],
     stats=["y", "z", "same", "shifted"],
 )

@@ -1,0 +1,136 @@
+"""The runs that a question about conditions is of, and which of them have what is asked for.
+
+Owns how a condition over the columns of runs is read: in the grammar of stop conditions, where a column that is no
+plain word stands in quotes, unless it is the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from henad_web.analysis.pieces import Pieces, stretches
+from henad_web.analysis.selection import (
+    FAILURES,
+    NUMBERS,
+    Held,
+    held_rows,
+    no_runs_left,
+    not_done,
+    selected,
+    unknown,
+)
+from henad_web.analysis.tables import Axis, LeftOut
+from henad_web.errors import UsageError, counted
+from henad_web.explore.conditions import Comparison, CompoundStop, parse_condition, understood_stop
+from henad_web.explore.where import WhereError
+from henad_web.model.decimals import whole_text
+from henad_web.results.recorded import RecordedResults
+
+__all__ = ["Cases", "cases_of"]
+
+Rows = NDArray[np.int64]
+
+_PIECE_CASES = 1 << 13
+"""Runs whose condition is looked at together: as many take 2 ms in a page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cases:
+    """Runs, and how much each is of what is looked for; every array is ``(runs,)``.
+
+    Attributes:
+        axis: What is looked for.
+        y: 1 where the condition holds and 0 where not; or the numbers that are to be high.
+        is_interesting: Whether the condition holds, or the number reaches the threshold.
+        rows: Where each run stands in ``results.runs``.
+        left_out: The runs that do not count.
+        notes: What to know of them.
+    """
+
+    axis: Axis
+    y: NDArray[np.float64]
+    is_interesting: NDArray[np.bool_]
+    rows: Rows
+    left_out: LeftOut
+    notes: tuple[str, ...] = ()
+
+
+def cases_of(results: RecordedResults, asked: str, *, held: Held | None, threshold: float | None) -> Pieces[Cases]:
+    """Return the runs that did not fail, and which of them have what is `asked` for.
+
+    Args:
+        results: The results.
+        asked: A condition such as ``Infected:max > 0.5``, or the name of a measured column.
+        held: Only runs whose factors have these values.
+        threshold: Of a column: the number from which on a run is of interest.
+
+    Raises:
+        UsageError: `asked` is neither, a column comes without threshold, or no run is left.
+    """
+    if asked in results.reducer_columns or asked in NUMBERS:
+        if threshold is None:
+            raise UsageError(
+                f"'{asked}' is a column; say from where on it is of interest, threshold=, or give a condition"
+            )
+        selection = yield from selected(results, asked, held=held)
+        y, wanted = selection.y, selection.y >= threshold
+        return Cases(axis=selection.axis, y=y, is_interesting=wanted, rows=selection.rows, left_out=selection.left_out)
+    names, holds = _condition(asked, (*results.reducer_columns, *NUMBERS))
+    counts = held_rows(results, held or {})
+    has_failed = np.isin(results.runs["status"], FAILURES)
+    rows = np.flatnonzero(counts & ~has_failed)
+    left_out = LeftOut(
+        not_done=not_done(results),
+        failed=int(np.count_nonzero(counts & has_failed)),
+        non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),
+    )
+    axis = Axis(name=asked, label=asked)
+    if not len(rows):
+        raise no_runs_left(axis, left_out)
+    columns = [_column(results, name)[rows] for name in names]
+    wanted = np.empty(len(rows), np.bool_)
+    for part in stretches(len(rows), _PIECE_CASES):
+        cells = zip(*(column[part].tolist() for column in columns), strict=True)
+        wanted[part] = np.fromiter(map(holds, cells), np.bool_, part.stop - part.start)
+        yield
+    lacking = int(np.count_nonzero(np.logical_or.reduce([np.isnan(column) for column in columns])))
+    notes = (f"{counted(lacking, 'run', grouped=True)} without such a value: counted, without what is asked for",)
+    return Cases(
+        axis=axis,
+        y=wanted.astype(np.float64),
+        is_interesting=wanted,
+        rows=rows,
+        left_out=left_out,
+        notes=notes if lacking else (),
+    )
+
+
+def _column(results: RecordedResults, name: str) -> NDArray[np.float64]:
+    values = results.runs.reducer(name) if name in results.reducer_columns else results.runs[name]
+    return np.asarray(values, np.float64)
+
+
+def _condition(text: str, columns: Sequence[str]) -> tuple[tuple[str, ...], Callable[[Sequence[float]], bool]]:
+    """Return the columns that a condition names, and the condition over a row of their values."""
+    try:
+        found = understood_stop(parse_condition(text), columns)
+    except WhereError as error:
+        hint = error.hint or 'a column such as Infected:max stands in quotes, "Infected:max" > 0.5 and ticks < 100'
+        raise UsageError(f"character {error.at + 1} of the condition {text!r}: {error.wrong}; {hint}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{whole_text(text)} is neither a condition nor a measured column: {error}; allowed: a condition such as "
+            f"'Infected:max > 0.5', or one of {', '.join(columns)}"
+        ) from error
+    names = tuple(name.name for name in found.names) if isinstance(found, CompoundStop) else (found.column,)
+    for name in names:
+        if name not in columns:
+            raise unknown("measured column", name, columns)
+    if isinstance(found, CompoundStop):
+        return names, found.over({name: place for place, name in enumerate(names)})
+    compare, limit = Comparison(found.comparison).holds, float(found.threshold)
+    return names, lambda row: compare(row[0], limit)
