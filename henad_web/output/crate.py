@@ -61,6 +61,12 @@ _OWN_TABLE = "Rows that the model reported of itself: run, tick, and the columns
 
 _COMPLETED, _FAILED = "http://schema.org/CompletedActionStatus", "http://schema.org/FailedActionStatus"
 
+_ERRORS: Mapping[ManifestStatus, str] = {
+    ManifestStatus.ABORTED: "It was aborted before all runs were written.",
+    ManifestStatus.FAILED: "An error outside every run ended it.",
+    ManifestStatus.INCOMPLETE: "A device was lost before all runs were written.",
+}
+
 _SEAL = re.compile(rb'"urn:sha256:([0-9a-f]{64})"')
 _NO_SEAL = f"urn:sha256:{'0' * 64}"
 
@@ -276,11 +282,9 @@ def _end_of(manifest: Manifest, session: SessionRecord, *, is_last: bool) -> _En
     end = {} if manifest.timestamps.finished is None else {"endTime": _iso(manifest.timestamps.finished)}
     if manifest.status is ManifestStatus.RUNNING:
         return end
-    if manifest.status is ManifestStatus.ABORTED:
-        return {**end, "actionStatus": _FAILED, "error": "It was aborted before all runs were written."}
-    if manifest.status is ManifestStatus.FAILED:
-        return {**end, "actionStatus": _FAILED, "error": "An error outside every run ended it."}
-    return {**end, "actionStatus": _COMPLETED}
+    if manifest.status is ManifestStatus.COMPLETE:
+        return {**end, "actionStatus": _COMPLETED}
+    return {**end, "actionStatus": _FAILED, "error": _ERRORS[manifest.status]}
 
 
 def _session_text(session: SessionRecord) -> str:

@@ -51,7 +51,9 @@ def test_every_table_is_a_parquet_file_beside_the_folder(study: Path, capsys: py
     assert files_in(study) == before
 
 
-def test_tables_of_the_model_s_own_and_of_a_search_come_along(tmp_path: Path) -> None:
+def test_tables_of_the_model_s_own_and_of_a_search_come_along(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sweep(HERD, herd_spec(), tmp_path / "herd")
     assert (
         main(["export", str(tmp_path / "herd"), "--parquet", "--params", "--out", str(tmp_path / "new" / "out")]) == 0
@@ -62,6 +64,11 @@ def test_tables_of_the_model_s_own_and_of_a_search_come_along(tmp_path: Path) ->
     agents = hw.ResultSet.open(tmp_path / "herd", models=HERD).table("agents").to_pandas(params=True)
     assert pandas.read_parquet(tmp_path / "new" / "out" / "tables" / "agents.parquet").equals(agents)
     assert list(agents.columns)[:5] == ["run_id", "config_id", "rep", "tick", "value"]
+    (tmp_path / "herd" / "tables" / "agents.csv").unlink()
+    assert main(["export", str(tmp_path / "herd"), "--parquet", "--out", str(tmp_path / "rest")]) == 0
+    assert "note: there is no tables/agents.csv" in capsys.readouterr().err
+    assert "tables/edges.parquet" in names_in(tmp_path / "rest")
+    assert "tables/agents.parquet" not in names_in(tmp_path / "rest")
     hw.run_spec(SIR, hw.parse_spec(SPECS["genetic"]), output=hw.DirectoryOutput(tmp_path / "search"))
     assert main(["export", str(tmp_path / "search"), "--parquet"]) == 0
     assert {"evaluations.parquet", "batches.parquet", "generations.parquet", "best.parquet"} < set(

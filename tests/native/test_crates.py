@@ -15,6 +15,8 @@ from rocrate_validator.utils.http import HttpRequester
 
 import henad_web as hw
 from henad_native.cli import main
+from henad_native.staging import StagedTables
+from henad_native.unpacking import unpack_results
 from henad_web.output.crate import with_crate
 from henad_web.output.manifest import Manifest
 from henad_web.output.names import CRATE
@@ -144,3 +146,24 @@ def test_one_that_somebody_edited_stays(tmp_path: Path) -> None:
     record_of(resume(SIR, folder))
     assert hw.ResultSet.open(folder).is_complete
     assert files_in(folder)[CRATE] == edited
+
+
+def test_tables_of_other_results_take_the_description_along_at_once(tmp_path: Path) -> None:
+    made("aborted", tmp_path / "study")
+    staged = StagedTables(tmp_path / "study")
+    for tables in ({"runs.csv": [b"rows"]}, {"runs.csv": [b"rows"], "manifest.json": [b"{}"]}):
+        assert (tmp_path / "study" / CRATE).exists()
+        for _ in staged.writing(tables):
+            pass
+        staged.finish()
+    assert not (tmp_path / "study" / CRATE).exists()
+
+
+def test_a_zip_goes_on_without_its_description(tmp_path: Path) -> None:
+    sweep(SIR, SMALL_SIR, tmp_path / "whole")
+    (tmp_path / "study.zip").write_bytes(pack(with_crate(aborted(SMALL_SIR, SIR))))
+    folder = unpack_results(tmp_path / "study.zip")
+    assert not (folder / CRATE).exists()
+    record_of(resume(SIR, folder))
+    assert masked_in(folder) == masked_in(tmp_path / "whole")
+    assert hw.verify(tmp_path / "study.zip", runs=2).is_equal

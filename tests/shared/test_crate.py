@@ -144,7 +144,7 @@ def test_builds_and_models_that_differ_are_told_apart_and_a_killed_session_faile
     ("status", "ended", "error"),
     [
         ("complete", "Completed", None),
-        ("incomplete", "Completed", None),
+        ("incomplete", "Failed", "A device was lost before all runs were written."),
         ("aborted", "Failed", "It was aborted before all runs were written."),
         ("failed", "Failed", "An error outside every run ended it."),
         ("running", None, None),
@@ -213,7 +213,7 @@ def test_one_that_is_unedited_is_known() -> None:
 def test_files_that_nothing_describes_come_alone() -> None:
     files = {"runs.csv": b"run_id", "manifest.json": b"{"}
     assert with_crate(files) == files
-    assert with_crate({"runs.csv": b""}) == {"runs.csv": b""}
+    assert with_crate({"runs.csv": b"", CRATE: b"of others"}) == {"runs.csv": b""}
 
 
 def test_results_with_a_description_are_the_results(

@@ -15,7 +15,7 @@ class Paced(hw.Model, id="paced"):
     """Counts by `rate` a tick, and once more at each nudge."""
 
     rate = hw.f32(1.0, min=0.0, max=9.0)
-    mode = hw.choice(["slow", "fast"])
+    mode = hw.choice(["slow", "fast", "odd"])
     depth = hw.u32(3, min=0, max=9)
 
     @hw.stat
@@ -132,6 +132,28 @@ def test_a_full_grid_has_each_combination_once(stepped: Host, text: str, axes: t
     grid = RunGrid(results_of(stepped, text))
     assert grid.axes == axes
     assert (grid.kind is GridKind.FACTORS) == (axes != ("config",))
+
+
+def test_options_stand_in_the_order_in_which_they_are_met_and_numbers_in_their_own(stepped: Host) -> None:
+    text = '[[block]]\nfactors = [{ param = "mode", values = ["slow", "fast", "odd"] }]\n'
+    found = laid_out(results_of(stepped, text))
+    assert found["mode"].values.tolist() == ["slow", "fast", "odd"]
+    assert found["config"].values.tolist() == [0, 1, 2]
+    assert found["Total:final"].values[:, 0].tolist() == [4.0, 40.0, 4.0]
+
+
+def test_candidates_of_a_search_are_no_grid_whatever_they_are(stepped: Host) -> None:
+    text = """
+[search]
+algorithm = "random"
+max_evaluations = 3
+batch_size = 3
+objective = { column = "Total:final", goal = "maximize" }
+space = [{ param = "rate", range = { min = 0, max = 9 } }]
+"""
+    results = results_of(stepped, text)
+    assert len(set(results.runs["rate"].tolist())) == 3
+    assert RunGrid(results).axes == ("config",)
 
 
 def test_configs_that_are_no_grid_are_one_axis_with_their_parameters(stepped: Host) -> None:
