@@ -94,7 +94,8 @@ def test_series_are_written_block_by_block_and_read_back_the_same(
 
 def test_what_is_written_into_a_frame_stays_out_of_the_results(results: hw.ResultSet) -> None:
     for table in ("runs", "summary"):
-        results.to_pandas(table).loc[0, "infection_rate"] = 9.0
+        frame = results.to_pandas(table)
+        frame.loc[0, "infection_rate"] = 9.0
     assert results.runs["infection_rate"].tolist() == [0.2, 0.2, 0.4, 0.4]
     assert results.summary["infection_rate"].tolist() == [0.2, 0.4]
 
