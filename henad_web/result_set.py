@@ -178,6 +178,7 @@ class ResultSet(RecordedResults):
 
         Raises:
             ResultsError: Somebody writes the files now, or one cannot be read.
+            UsageError: `license` is no text, or an empty one.
         """
         if self.status is ResultStatus.RUNNING:
             raise ResultsError(f"somebody writes into {self.path} now; describe its files once the sweep has ended")

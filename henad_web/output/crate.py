@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import msgspec
 
-from henad_web.errors import ManifestError, counted
+from henad_web.errors import ManifestError, UsageError, counted
+from henad_web.model.decimals import whole_text
 from henad_web.output.build import BuildRecord, files_of_source
 from henad_web.output.manifest import Manifest, ManifestStatus, SessionRecord, spec_text
 from henad_web.output.names import (
@@ -128,7 +130,12 @@ def crate_of(manifest: Manifest, files: Iterable[CrateFile], *, license: str | N
         manifest: What they are.
         files: The files that are described, in the order in which they are listed.
         license: What they may be used for: the address of a license, or words. None says that nobody has named one.
+
+    Raises:
+        UsageError: `license` is no text, or an empty one.
     """
+    if license is not None and not (isinstance(license, str) and license.strip() and license.isprintable()):
+        raise UsageError(f"license is {whole_text(license)}; allowed: the address of a license, or words on one line")
     entities = _Entities()
     results = [_reference(entities.add(_file_entity(file))) for file in files]
     spec = entities.add(_spec_entity(manifest))
@@ -204,10 +211,11 @@ def _reference(entity: _Entity) -> _Entity:
 
 
 def _file_entity(file: CrateFile) -> _Entity:
+    # A name that is no text is one of bytes, which an address spells.
     return {
-        "@id": file.name,
+        "@id": quote(file.name.encode(errors="surrogateescape")),
         "@type": "File",
-        "name": file.name,
+        "name": file.name.encode(errors="backslashreplace").decode(),
         "description": _DESCRIPTIONS.get(file.part, _OWN_TABLE),
         "encodingFormat": _FORMATS[file.part[file.part.rindex(".") :]],
         "contentSize": str(file.size_bytes),

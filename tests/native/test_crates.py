@@ -96,6 +96,7 @@ def made(kind: str, folder: Path) -> None:
         record_of(resume(DIVIDES, folder))
     elif kind == "search":
         hw.run_spec(SIR, hw.parse_spec(SPECS["genetic"]), output=hw.DirectoryOutput(folder))
+        (folder / "best.csv").rename(folder / "best of all, 100%.csv")
     else:
         shards = [folder.with_name(f"shard-{index}") for index in range(2)]
         for index, shard in enumerate(shards):

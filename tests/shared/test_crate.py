@@ -197,8 +197,21 @@ def test_equal_results_have_an_equal_description_whatever_their_order_and_names(
     assert with_crate(with_crate(files)) == with_crate(files)
     renamed = hw.ResultSet.from_files({f"my {name}": content for name, content in files.items()}).to_ro_crate()
     graph = msgspec.json.decode(renamed)["@graph"]
-    assert graph[1]["hasPart"][0] == {"@id": "my runs.csv"}
+    assert graph[1]["hasPart"][0] == {"@id": "my%20runs.csv"}
+    assert graph[2]["name"] == "my runs.csv"
     assert graph[2]["description"].startswith("One row a run")
+
+
+def test_a_file_whose_name_is_no_text_is_listed_by_its_bytes() -> None:
+    files = {"runs\udcff.csv" if name == "runs.csv" else name: data for name, data in reference_files().items()}
+    graph = msgspec.json.decode(hw.ResultSet.from_files(files).to_ro_crate())["@graph"]
+    assert (graph[2]["@id"], graph[2]["name"]) == ("runs%FF.csv", "runs\\udcff.csv")
+
+
+@pytest.mark.parametrize("license", ["", " ", "two\nlines", "\udcff", 3])
+def test_a_license_that_says_nothing_is_refused(license: Any) -> None:
+    with pytest.raises(hw.UsageError, match=r"^license is .*; allowed: the address of a license, or words"):
+        hw.ResultSet.from_files(reference_files()).to_ro_crate(license=license)
 
 
 def test_one_that_is_unedited_is_known() -> None:
