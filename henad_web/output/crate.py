@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -201,9 +201,9 @@ class _Entities:
         return self.add({"@id": f"#{kind}-{len(alike) + 1}", **entity})
 
 
-def _one_or_all(references: list[_Entity]) -> object:
+def _one_or_all(values: Sequence[object]) -> object:
     """Return a single value as itself, as the form has it."""
-    return references[0] if len(references) == 1 else references
+    return values[0] if len(values) == 1 else values
 
 
 def _reference(entity: _Entity) -> _Entity:
@@ -324,17 +324,17 @@ def _model_entity(manifest: Manifest, session: SessionRecord) -> _Entity:
     }
     if isinstance(source, BuildRecord):
         return entity | _build_fields(source) | {"name": model.name}
-    if source is not None:
-        entity["identifier"] = [f"{name} {digest}" for name, digest in files_of_source(source)]
-    return entity
+    return entity | _identified([f"{name} {digest}" for name, digest in files_of_source(source or "")])
 
 
 def _build_fields(build: BuildRecord) -> _Entity:
     known = [("commit", build.commit), ("source hash", build.source_hash)]
     names = [f"{what} {value}" for what, value in known if value is not None]
-    return {"name": build.name, "version": build.version} | (
-        {"identifier": names[0] if len(names) == 1 else names} if names else {}
-    )
+    return {"name": build.name, "version": build.version} | _identified(names)
+
+
+def _identified(names: list[str]) -> _Entity:
+    return {"identifier": _one_or_all(names)} if names else {}
 
 
 def _description(manifest: Manifest) -> str:

@@ -44,10 +44,10 @@ def checked_table(results: RecordedResults, table: object) -> ResultTable:
     names = [name.value for name in ResultTable]
     if table in names:
         return ResultTable(str(table))
-    hint = near_miss(table, names) if isinstance(table, str) else None
+    hint = near_miss(table, [*names, *results.table_ids]) if isinstance(table, str) else None
     lines = [] if hint is None else [hint]
     if table in results.table_ids:
-        lines.append(f"one of the model's own is results.table({table!r})")
+        lines = [f"one of the model's own is results.table({table!r})"]
     elif results.is_search:
         lines.append("those of a search are results.search.table(NAME)")
     allowed = f"no table {whole_text(table)}; allowed: {', '.join(map(repr, names))}"

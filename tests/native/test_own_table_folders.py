@@ -326,7 +326,9 @@ def test_frames_hold_every_row_with_its_config(tmp_path: Path) -> None:
 
     back = pandas.read_parquet(tmp_path / "agents.parquet")
     assert back.equals(frame)
-    with pytest.raises(hw.UsageError, match=r"one of the model's own is results\.table\('agents'\)"):
+    with pytest.raises(hw.UsageError, match=r"'series'; did you mean 'agents'\?$"):
+        hw.ResultSet.open(tmp_path / "study", models=HERD).to_arrow("agnts")
+    with pytest.raises(hw.UsageError, match=r"'series'; one of the model's own is results\.table\('agents'\)$"):
         hw.ResultSet.open(tmp_path / "study", models=HERD).to_parquet(tmp_path / "x", table="agents")
 
 

@@ -135,6 +135,9 @@ def test_builds_and_models_that_differ_are_told_apart_and_a_killed_session_faile
     assert used == [["#software-1", "#model-1"], ["#software-2", "#model-2"], ["#software-1", "#model-1"]]
     assert found["#session-1"]["error"] == "It ended before it could say which runs it wrote."
     assert found["#session-3"]["actionStatus"] == "http://schema.org/CompletedActionStatus"
+    one = msgspec.structs.replace(session, model_source="sir.py 0123456789abcdef")
+    assert entities(changed(files, sessions=(one,)))["#model-1"]["identifier"] == "sir.py 0123456789abcdef"
+    assert "identifier" not in entities(files)["#model-1"]
     built = BuildRecord(name="pandemics", version="2.0")
     model = entities(changed(files, sessions=(msgspec.structs.replace(session, model_source=built),)))["#model-1"]
     assert (model["name"], model["version"]) == ("SIR Epidemic", "2.0")
