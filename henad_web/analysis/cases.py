@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from henad_web.analysis.pieces import Pieces, stretches
 from henad_web.analysis.selection import (
-    FAILURES,
     NUMBERS,
     Held,
+    failed_rows,
     held_rows,
     no_runs_left,
     not_done,
@@ -34,7 +34,7 @@ __all__ = ["Cases", "cases_of"]
 
 Rows = NDArray[np.int64]
 
-_PIECE_CASES = 1 << 13
+_PIECE_CASES = 1 << 11
 """Runs whose condition is looked at together: as many take 2 ms in a page."""
 
 
@@ -81,7 +81,7 @@ def cases_of(results: RecordedResults, asked: str, *, held: Held | None, thresho
         return Cases(axis=selection.axis, y=y, is_interesting=wanted, rows=selection.rows, left_out=selection.left_out)
     names, holds = _condition(asked, (*results.reducer_columns, *NUMBERS))
     counts = held_rows(results, held or {})
-    has_failed = np.isin(results.runs["status"], FAILURES)
+    has_failed = yield from failed_rows(results)
     rows = np.flatnonzero(counts & ~has_failed)
     left_out = LeftOut(
         not_done=not_done(results),

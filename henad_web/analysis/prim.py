@@ -239,12 +239,14 @@ def prim(
         sides.append(side)
         names.append(options)
     trajectory = yield from peeled(sides, cases.y, settings)
-    low_ends, high_ends = [], []
+    shares, tests = [], []
     for found in trajectory:
-        low_end, high_end = yield from quasi_p(found, trajectory[0].box, sides, cases)
-        low_ends.append(low_end)
-        high_ends.append(high_end)
-    return _table(cases, varied, names, trajectory, (np.array(low_ends), np.array(high_ends)), threshold)
+        y = cases.y[found.inside]
+        shares.append((len(y), int((found.inside & cases.is_interesting).sum()), float(y.mean())))
+        yield
+        tests.append((yield from quasi_p(found, trajectory[0].box, sides, cases)))
+    boxes = [found.box for found in trajectory]
+    return _table(cases, varied, names, boxes, shares, np.array(tests), threshold)
 
 
 def _share(name: str, value: float) -> float:
@@ -287,8 +289,8 @@ def _side(factor: Factor) -> Pieces[tuple[Side, tuple[str, ...]]]:
     return Side(kind=Kind.NAME, values=levels.codes.astype(np.float64), names=len(names)), names
 
 
-def quasi_p(found: Peeled, whole: Box, sides: Sequence[Side], cases: Cases) -> Pieces[tuple[Floats, Floats]]:
-    """Return the quasi-p-values of the low and of the high limits of a box, each ``(factors,)``.
+def quasi_p(found: Peeled, whole: Box, sides: Sequence[Side], cases: Cases) -> Pieces[Floats]:
+    """Return the quasi-p-values of the low and of the high limits of a box, ``(2, factors)``.
 
     One-sided binomial tests of as many runs of interest in the box, against their share in the box without the limit
     (B. Bryant and R. Lempert, Technological Forecasting and Social Change 77, 2010, 34-49, section 3).
@@ -311,21 +313,20 @@ def quasi_p(found: Peeled, whole: Box, sides: Sequence[Side], cases: Cases) -> P
         share = int((cases.is_interesting & without).sum()) / int(without.sum())
         values[end, place] = binomial_tail(hits, runs, share)
         yield
-    return values[0], values[1]
+    return values
 
 
 def _table(
     cases: Cases,
     factors: Sequence[Factor],
     names: Sequence[tuple[str, ...]],
-    trajectory: Sequence[Peeled],
-    tests: tuple[Floats, Floats],
+    boxes: Sequence[Box],
+    shares: Sequence[tuple[int, int, float]],
+    tests: Floats,
     threshold: float | None,
 ) -> PrimBoxes:
-    runs = np.array([int(found.inside.sum()) for found in trajectory], np.int64)
-    hits = np.array([int((found.inside & cases.is_interesting).sum()) for found in trajectory], np.int64)
-    means = np.array([cases.y[found.inside].mean() for found in trajectory])
-    whole = trajectory[0].box
+    runs, hits = (np.array([share[place] for share in shares], np.int64) for place in range(2))
+    means = np.array([mean for _, _, mean in shares])
     is_reached = threshold is None or means[-1] >= threshold
     notes = [*cases.notes, f"{counted(int(hits[0]), 'run', grouped=True)} of {runs[0]:,} of interest"]
     if not is_reached:
@@ -340,16 +341,16 @@ def _table(
         mass=runs / runs[0],
         runs=runs,
         of_interest=hits,
-        restricted=np.array([_restricted(found.box, whole) for found in trajectory], np.int64),
-        low=np.array([[limits.low for limits in found.box] for found in trajectory]),
-        high=np.array([[limits.high for limits in found.box] for found in trajectory]),
+        restricted=np.array([_restricted(box, boxes[0]) for box in boxes], np.int64),
+        low=np.array([[limits.low for limits in box] for box in boxes]),
+        high=np.array([[limits.high for limits in box] for box in boxes]),
         values=tuple(
-            tuple(tuple(options[code] for code in sorted(found.box[place].kept)) for found in trajectory)
+            tuple(tuple(options[code] for code in box[place].kept) for box in boxes)
             for place, options in enumerate(names)
         ),
-        qp_low=tests[0],
-        qp_high=tests[1],
-        chosen=len(trajectory) - 1 if is_reached else 0,
+        qp_low=tests[:, 0],
+        qp_high=tests[:, 1],
+        chosen=len(boxes) - 1 if is_reached else 0,
         notes=tuple(notes),
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.analysis.ordered import ordered
-from henad_web.analysis.pieces import Pieces, stretches
+from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.tables import Column, FactorTable
 from henad_web.explore.intervals import t_quantile
 
@@ -158,8 +158,10 @@ def ranks(values: Floats) -> Pieces[Floats]:
     """Return the rank of each of `values`, from 1; equal numbers share the mean of theirs."""
     in_order = yield from ordered(values)
     found = np.empty(len(values))
-    for part in stretches(len(values)):
-        below = np.searchsorted(in_order, values[part], side="left")
-        found[part] = (below + np.searchsorted(in_order, values[part], side="right") + 1) / 2
+    for part in stretches(len(values), PIECE_ROWS // 2):
+        order = np.argsort(values[part], kind="stable")  # numbers in order are looked up several times as fast
+        wanted = values[part][order]
+        below = np.searchsorted(in_order, wanted, side="left")
+        found[part][order] = (below + np.searchsorted(in_order, wanted, side="right") + 1) / 2
         yield
     return found

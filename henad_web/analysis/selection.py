@@ -24,7 +24,6 @@ from henad_web.results.frames import UNITS
 from henad_web.results.recorded import RecordedResults
 
 __all__ = [
-    "FAILURES",
     "NUMBERS",
     "Factor",
     "Held",
@@ -54,8 +53,7 @@ Rows: TypeAlias = NDArray[np.int64]
 NUMBERS = tuple(name for name in MEASURED if name not in ("status", "stop_reason"))
 """Columns that every table of runs has and that can be asked about."""
 
-FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
-"""Statuses of runs that never count."""
+_FAILURES = tuple(status.value for status in RunStatus if status.is_failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -165,7 +163,7 @@ def failed_rows(results: RecordedResults) -> Pieces[NDArray[np.bool_]]:
     status = results.runs["status"]
     has_failed = np.zeros(len(status), np.bool_)
     for part in stretches(len(status)):
-        has_failed[part] = np.isin(status[part], FAILURES)
+        has_failed[part] = np.isin(status[part], _FAILURES)
         yield
     return has_failed
 
