@@ -121,6 +121,7 @@ def morris_effects(effects: Floats, resampling: Resampling) -> Pieces[Effects]:
         yield
     drawn = np.empty((resampling.resamples, factors))
     for resample, counts in enumerate(resampling.counts(trajectories)):
+        yield
         for part in stretches(factors, max(1, 4 * PIECE_ROWS // trajectories)):
             drawn[resample, part] = (sizes[part] * counts).sum(axis=1) / trajectories
             yield

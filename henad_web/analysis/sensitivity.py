@@ -384,7 +384,9 @@ def _fit_notes(names: Sequence[str], linear: Fit, ranked: Fit) -> tuple[str, ...
     lost = [name for name, value in zip(names, linear.coefficients, strict=True) if np.isnan(value)]
     notes = [f"{name} left out: the factors above it determine it" for name in lost]
     shares = f"R^2 {linear.r2:.2f}, adjusted {linear.r2_adjusted:.2f}; of ranks {ranked.r2:.2f}"
-    notes.append(f"the regression explains {linear.r2:.0%} of the variance ({shares})")
+    notes.append(f"the regression explains {100 * linear.r2:.0f} % of the variance ({shares})")
     if linear.r2 < _ENOUGH_R2:
-        notes.append(f"below {_ENOUGH_R2:.0%} its coefficients say little: y is not linear in the factors, or noise")
+        notes.append(
+            f"below {100 * _ENOUGH_R2:.0f} % its coefficients say little: y is not linear in the factors, or noise"
+        )
     return tuple(notes)

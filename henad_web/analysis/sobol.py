@@ -153,6 +153,7 @@ def sobol_indices(grid: Floats, factors: int, second_order: bool, resampling: Re
     means = yield from _means(terms, None)
     drawn = np.empty((resampling.resamples, len(terms)))
     for resample, counts in enumerate(resampling.counts(terms.shape[1])):
+        yield
         drawn[resample] = yield from _means(terms, counts)
     half_widths = resampling.half_widths(_indices(drawn, factors))
     return Indices(factors=factors, values=_indices(means[None], factors)[0], half_widths=half_widths)

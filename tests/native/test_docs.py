@@ -33,7 +33,15 @@ from tests.shared.test_generators import EXACT, MEASURED, PYTHON
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
-RUNNABLE = ("README.md", "docs/models.md", "docs/output.md", "docs/randomness.md", "docs/results.md", "docs/search.md")
+RUNNABLE = (
+    "README.md",
+    "docs/models.md",
+    "docs/output.md",
+    "docs/randomness.md",
+    "docs/results.md",
+    "docs/search.md",
+    "docs/sensitivity.md",
+)
 """Documents whose Python is whole programs; the architecture page shows fragments."""
 MAPS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md")
 """Documents that say where things are."""

@@ -147,3 +147,94 @@ def test_spearman_of_a_sweep_is_scipy_s() -> None:
     y = results.runs.reducer("y:final")
     expected = [stats.spearmanr(results.runs.param(name), y).statistic for name in NAMES]
     assert found.spearman == pytest.approx(expected, rel=1e-9)
+
+
+MODES = ("slow", "fast", "idle")
+
+
+def weighed(params: dict[str, Any], _: object) -> float:
+    return float(params["rate"] + 3 * params["size"] + 10 * MODES.index(params["mode"]) + params["rate"] * params["on"])
+
+
+WEIGHED = hw.from_function(
+    weighed,
+    params=[
+        hw.f32("rate", "Rate", 0.5, min=0.1, max=0.9),
+        hw.u32("size", "Size", 2, min=1, max=3),
+        hw.choice("mode", "Mode", MODES),
+        hw.boolean("on", "On", False),
+    ],
+    stats=["y"],
+)
+
+
+def of_weighed(*blocks: hw.BlockSpec) -> hw.ResultSet:
+    record = hw.run_spec(WEIGHED, hw.SweepSpec(model=WEIGHED.id, run=hw.RunSettings(steps=0), blocks=blocks))
+    assert record.files is not None
+    return hw.ResultSet.from_files(record.files)
+
+
+def block_of(design: str, samples: int) -> hw.BlockSpec:
+    levels = {
+        "rate": hw.RangeLevels(min=0.1, max=0.9),
+        "size": hw.RangeLevels(min=1, max=3),
+        "mode": hw.AllLevels(),
+        "on": hw.AllLevels(),
+    }
+    factors = tuple(hw.FactorSpec(param=name, levels=each) for name, each in levels.items())
+    return hw.BlockSpec(design=hw.DesignKind(design), samples=samples, factors=factors)
+
+
+def test_effects_of_whole_numbers_names_and_single_precision_are_salib_s() -> None:
+    results = of_weighed(block_of("morris", 40))
+    y = results.runs.reducer("y:final")
+    numbers = [results.runs.param("rate"), results.runs.param("size")]
+    codes = [[MODES.index(name) for name in results.runs.param("mode").tolist()], results.runs.param("on")]
+    x = np.column_stack([np.asarray(column, np.float64) for column in (*numbers, *codes)])
+    problem = {"num_vars": 4, "names": ["rate", "size", "mode", "on"], "bounds": [[0.0, 1.0]] * 4}
+    expected = SALib.analyze.morris.analyze(problem, x, y, num_levels=4, seed=1)
+    found = results.sensitivity("y:final")
+    assert isinstance(found, MorrisEffects)
+    for name in ("mu", "mu_star", "sigma"):
+        assert getattr(found, name) == pytest.approx(np.asarray(expected[name], float), rel=1e-9, abs=1e-9)
+
+
+def test_of_several_such_designs_one_is_asked() -> None:
+    results = of_weighed(block_of("saltelli", 4), block_of("morris", 4), block_of("saltelli", 8), block_of("lhs", 30))
+    with pytest.raises(hw.UsageError, match=r"there are several: block 0, a saltelli.*block 2, a sal.*choose one"):
+        results.sensitivity("y:final", method="sobol")
+    effects = results.sensitivity("y:final", method="morris")
+    assert effects.lines[0] == "block 1, a morris design, of 4 blocks"
+    indices = results.sensitivity("y:final", block=2)
+    assert isinstance(indices, SobolIndices)
+    assert (indices.points, indices.factors) == (8, ("rate", "size", "mode", "on"))
+    drawn = results.sensitivity("y:final", block=3)
+    assert isinstance(drawn, RegressionMeasures)
+    assert drawn.configs == 30
+    assert drawn.factors == ("rate", "size", "on")
+    with pytest.raises(hw.UsageError, match="held takes the points of block 2"):
+        results.sensitivity("y:final", block=2, held={"on": True})
+
+
+def test_what_a_search_tried_is_regressed_with_a_word_on_it() -> None:
+    spec = hw.parse_spec("""
+    model = "weighed"
+    run = { steps = 0 }
+    [search]
+    algorithm = "random"
+    max_evaluations = 30
+    batch_size = 10
+    objective = { column = "y:final", goal = "maximize" }
+    space = [{ param = "rate", range = { min = 0.1, max = 0.9 } }, { param = "size", range = { min = 1, max = 3 } }]
+    """).spec
+    record = hw.run_spec(WEIGHED, spec)
+    assert record.files is not None
+    results = hw.ResultSet.from_files(record.files)
+    found = results.sensitivity("y:final")
+    assert isinstance(found, RegressionMeasures)
+    assert found.src[1] > 0.9
+    assert any("chosen by a search" in line for line in found.lines)
+    with pytest.raises(hw.UsageError, match=r"'sobol' is of one block.*a search chooses its configs"):
+        results.sensitivity("y:final", method="sobol")
+    with pytest.raises(hw.UsageError, match="block is 0; allowed: none, a search has no blocks"):
+        results.sensitivity("y:final", block=0)

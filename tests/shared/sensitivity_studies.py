@@ -27,7 +27,8 @@ def polynomial(params: dict[str, Any], _: object) -> dict[str, float]:
     a, b, c = (params[name] for name in NAMES)
     y = a + 2 * b * b + a * c
     shift = 0.5 if params["on"] else 0.0
-    return {"y": y, "z": 100 - 7 * y, "same": 4.25, "shifted": y + shift + MODES.index(params["mode"])}
+    shifted = y + shift + MODES.index(params["mode"])
+    return {"y": y, "z": 100 - 7 * y, "same": 4.25, "shifted": shifted, "bent": (b - 0.5) * (b - 0.5)}
 
 
 ENTRY = hw.from_function(
@@ -38,7 +39,7 @@ ENTRY = hw.from_function(
         hw.choice("mode", "Mode", MODES),
         hw.u32("size", "Size", 4, min=0, max=9),
     ],
-    stats=["y", "z", "same", "shifted"],
+    stats=["y", "z", "same", "shifted", "bent"],
 )
 
 
@@ -90,7 +91,7 @@ def files_of(host: Host, *blocks: hw.BlockSpec, replicates: int = 1) -> dict[str
     return host.files(ENTRY, spec)
 
 
-REDUCERS = tuple(hw.ReducerSpec(column=name, kind="final") for name in ("y", "z", "same", "shifted"))
+REDUCERS = tuple(hw.ReducerSpec(column=name, kind="final") for name in ("y", "z", "same", "shifted", "bent"))
 
 
 def opened(files: dict[str, bytes], edit: Callable[[list[str]], list[str]] = list) -> hw.ResultSet:

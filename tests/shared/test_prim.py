@@ -130,7 +130,7 @@ def test_failed_runs_are_no_cases(files: dict[str, bytes]) -> None:
 def test_a_run_without_the_value_does_not_satisfy_a_condition(files: dict[str, bytes]) -> None:
     def emptied(row: str) -> str:
         cells = row.split(",")
-        cells[-2] = ""  # shifted:final, before the note
+        cells[-3] = ""  # shifted:final, before bent:final and the note
         return ",".join(cells)
 
     boxes = opened(files, lambda rows: [emptied(row) for row in rows[:20]] + rows[20:]).prim(CONDITION)

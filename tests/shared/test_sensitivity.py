@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -270,10 +271,12 @@ def test_of_names_two_have_an_order_and_more_have_none(host: Host) -> None:
 
 
 def test_a_factor_that_others_determine_is_left_out(host: Host) -> None:
-    a = np.linspace(0, 1, 11)
-    found = regression(opened(files_of(host, table_of(np.column_stack([a, (1 - a) / 2, a * a])))))
-    assert np.isnan(found.src).tolist() == [False, True, False]
-    assert "b left out: the factors above it determine it" in found.lines
+    a, b = np.round(DesignRng(1).units(40), 3).reshape(2, 20)
+    # To the last bit the third is a little more than the others make of it.
+    found = regression(opened(files_of(host, table_of(np.column_stack([a, b, (a + b) / 2])))), method="regression")
+    assert np.isnan(found.src).tolist() == [False, False, True]
+    assert np.abs(found.src[:2]).max() < 2
+    assert "c left out: the factors above it determine it" in found.lines
 
 
 def test_a_grid_is_shared_between_its_levels(host: Host) -> None:
@@ -311,6 +314,12 @@ def test_a_table_out_of_order_is_not_taken_for_a_design(host: Host, method: str)
     assert regression(results).configs == len(rows)
     with pytest.raises(hw.UsageError, match=r"block 0, a table design; its rows do not lie as in one; what fits: 'reg"):
         results.sensitivity("y:final", method=method)
+
+
+def test_rows_that_are_all_one_are_no_design(host: Host) -> None:
+    results = opened(files_of(host, table_of(np.full((10, 3), 0.5))))
+    with pytest.raises(hw.UsageError, match="'sobol' needs a saltelli design"):
+        results.sensitivity("y:final", method="sobol")
 
 
 def test_a_method_that_does_not_fit_is_told_what_does(host: Host, saltelli: dict[str, bytes]) -> None:
@@ -367,3 +376,29 @@ def test_in_pieces_the_answer_is_the_same(saltelli: dict[str, bytes]) -> None:
 def test_a_statistic_at_a_tick_is_asked_like_a_reducer(saltelli: dict[str, bytes]) -> None:
     results = opened(saltelli)
     assert sobol(results, "y", at=0).to_csv() == sobol(results).to_csv()
+
+
+def test_a_filtered_grid_and_a_held_one_are_no_whole_ones(host: Host) -> None:
+    grid = grid_of(a=(0.0, 0.5, 1.0), c=(0.0, 0.25, 0.5, 1.0))
+    cut = opened(files_of(host, msgspec.structs.replace(grid, where="a < 0.7 or c > 0.3")))
+    assert regression(cut).configs == 10
+    with pytest.raises(hw.UsageError, match="'main_effects' needs a whole grid"):
+        cut.sensitivity("y:final", method="main_effects")
+    held = regression(opened(files_of(host, grid)), held={"a": (0.0, 1.0)})
+    assert (held.configs, held.factors) == (8, ("a", "c"))
+
+
+def test_a_table_of_one_factor_is_taken_for_a_design_only_when_asked(host: Host) -> None:
+    results = opened(files_of(host, table_of(np.array([[0.1], [0.9], [0.3], [0.7], [0.1], [0.5]]), ["a"])))
+    assert regression(results).configs == 6
+    assert effects(results, method="morris").trajectories == 3
+
+
+def test_how_much_a_regression_explains_is_told(scattered: dict[str, bytes], host: Host) -> None:
+    found = regression(opened(scattered))
+    assert any(line.startswith(f"the regression explains {100 * found.r2:.0f} % of the var") for line in found.lines)
+    assert not any("say little" in line for line in found.lines)
+    hill = table_of(np.array([[0.5, x, 0.5] for x in (0.1, 0.3, 0.5, 0.7, 0.9)]))
+    poor = regression(opened(files_of(host, hill)), "bent:final", method="regression")
+    assert poor.r2 < 0.7
+    assert any("below 70 % its coefficients say little" in line for line in poor.lines)
