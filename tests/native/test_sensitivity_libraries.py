@@ -175,7 +175,7 @@ def of_weighed(*blocks: hw.BlockSpec) -> hw.ResultSet:
 
 
 def block_of(design: str, samples: int) -> hw.BlockSpec:
-    levels = {
+    levels: dict[str, hw.RangeLevels | hw.AllLevels] = {
         "rate": hw.RangeLevels(min=0.1, max=0.9),
         "size": hw.RangeLevels(min=1, max=3),
         "mode": hw.AllLevels(),
