@@ -35,6 +35,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
 RUNNABLE = (
     "README.md",
+    "docs/analysis.md",
     "docs/models.md",
     "docs/output.md",
     "docs/randomness.md",
