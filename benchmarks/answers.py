@@ -48,6 +48,7 @@ class Walk(hw.Model):
     half = hw.boolean(False)
 
     def setup(self) -> None:
+        """Start at `size`."""
         self.population = 1
         self.at = float(self.size)
         self._draws = iter(self.rng.random(SAMPLES).tolist())
@@ -58,6 +59,7 @@ class Walk(hw.Model):
 
     @hw.stat
     def level(self) -> float:
+        """Where it is."""
         return self.at
 
 
