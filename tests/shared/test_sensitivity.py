@@ -342,9 +342,6 @@ def test_the_order_of_replicates_changes_no_bit(host: Host) -> None:
     def turned(rows: list[str]) -> list[str]:
         return spread(rows)[::-1]
 
-    assert regression(opened(files, spread), method="regression").to_csv() == (
-        regression(opened(files, turned), method="regression").to_csv()
-    )
     one, other = (config_means_of(opened(files, edit)) for edit in (spread, turned))
     assert one == other
 
