@@ -121,6 +121,14 @@ def test_a_bootstrap_is_a_function_of_its_seed_and_the_same_everywhere(results: 
     assert curve.lines[-1].endswith("bootstrap percentiles, 200 resamples, seed 7")
 
 
+def test_one_run_has_no_interval_of_any_kind() -> None:
+    study = written_study([Run(config=0, value=5.0)])
+    for center, interval in (("mean", "student"), ("mean", "bootstrap"), ("median", "order")):
+        curve = study.response("level:max", "rate", center=center, interval=interval)
+        assert curve.center.tolist() == [5.0]
+        assert np.isnan([curve.low, curve.high]).all()
+
+
 def test_a_median_has_the_interval_of_its_order_statistics() -> None:
     study = written_study([Run(config=0, value=float(value)) for value in (5, 1, 4, 2, 3, 99, 7)])
     curve = study.response("level:max", "rate", center="median")
