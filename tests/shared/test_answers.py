@@ -172,6 +172,11 @@ def test_a_summary_has_a_row_for_each_measure_of_each_group_also_of_none(results
     assert list(table.columns()) == ["measure", "rate", "n", "mean", "sd", "low", "high", "min", "q0.5", "max"]
 
 
+def test_a_measure_that_no_run_has_is_a_row_of_none() -> None:
+    study = written_study([Run(config=0, value=NOTHING), Run(config=0, value=NOTHING, other=3.0)])
+    assert study.summarize(by=()).n.tolist() == [0, 2]
+
+
 def test_a_summary_is_by_configs_and_of_all_reducers_where_nothing_else_is_said(results: hw.ResultSet) -> None:
     table = results.summarize()
     assert list(table.by) == ["rate", "wild"]

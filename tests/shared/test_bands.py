@@ -128,6 +128,15 @@ def test_columns_that_were_read_stay_while_the_budget_allows_it() -> None:
         assert pieces.call_count == reads, budget
 
 
+def test_samples_that_are_gone_since_they_were_indexed_are_told() -> None:
+    results = written_study([run_of(1, 2, 3)])
+    _ = results._series.index
+    gone = mock.patch.object(SeriesFile, "_pieces", return_value=iter([b"0,2,1,-1\n"]))
+    with gone, pytest.raises(hw.TableDamagedError, match="the rows that stood there a moment ago"):
+        results.bands("level")
+    assert results.bands("level").mean.tolist() == [1, 2, 3]
+
+
 def test_columns_are_read_a_few_rows_at_a_time_and_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = written_study([run_of(1, 2, 3, 4, 5, 6), run_of(7, 8)]).bands("level").mean.tolist()
     for size in (1, 7, 16, 1000):
