@@ -98,7 +98,7 @@ def heatmap(
     at: int | None = None,
     after_stop: str = "drop",
     center: str = "mean",
-    bins: int | tuple[int, int] | None = None,
+    bins: int | tuple[int | None, int | None] | None = None,
 ) -> Pieces[Heatmap]:
     """Return what runs come to at each pair of levels of two factors; others are averaged over.
 
@@ -112,7 +112,7 @@ def heatmap(
         after_stop: With `at`, of a run that had stopped before: ``"drop"`` leaves it out, ``"hold"`` takes its last
             value.
         center: ``"mean"`` or ``"median"``.
-        bins: Cut both factors into so many parts of equal width, or each into its own number.
+        bins: Cut both factors into so many parts of equal width, or each into its own number, None for as it is.
 
     Raises:
         UsageError: A name, level or option is none; a factor that is no number is to be cut; the grid has more than a
@@ -174,7 +174,7 @@ def _side(factor: Factor, count: int | None) -> Pieces[_Side]:
     return _Side(axis=factor.axis, levels=parts.middles, codes=np.asarray(cut.values, np.int64), edges=parts.edges)
 
 
-def _counts_of(bins: int | tuple[int, int] | None) -> tuple[int | None, int | None]:
+def _counts_of(bins: int | tuple[int | None, int | None] | None) -> tuple[int | None, int | None]:
     if not isinstance(bins, (tuple, list)):
         return bins, bins
     if len(bins) != 2:
