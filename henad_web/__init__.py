@@ -99,6 +99,7 @@ from henad_web.notebook import ProgressBar
 from henad_web.output.masking import masked
 from henad_web.output.record import SearchReport, SweepEnd, SweepRecord
 from henad_web.output.store import DirectoryOutput, MemoryOutput
+from henad_web.plots.canvas import figure_bytes
 from henad_web.randomness.generators import generator, py_random
 from henad_web.result_set import ResultSet, verify
 from henad_web.results.archive import ArchiveLimits
@@ -237,6 +238,7 @@ __all__ = [
     "example_models",
     "f32",
     "f64",
+    "figure_bytes",
     "freeze",
     "from_agentpy",
     "from_function",

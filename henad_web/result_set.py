@@ -23,6 +23,8 @@ from henad_web.errors import ResultsError
 from henad_web.output.crate import CrateFile, crate_of
 from henad_web.output.names import MANIFEST, MARKER, RESULT_NAMES, RUNS, SERIES, STAGED, TABLES
 from henad_web.output.store import checked_path, opened_to_read
+from henad_web.plots.results import ResultPlots
+from henad_web.report.document import report_html
 from henad_web.results import frames
 from henad_web.results.archive import DEFAULT_LIMITS, ArchiveLimits, is_archive, unpack
 from henad_web.results.recognition import Opener, openers_of, recognise
@@ -107,6 +109,22 @@ class ResultSet(RecordedResults):
             ResultsError: A table is not what a sweep writes.
         """
         return cls(recognise(openers_of(files)), models=models, series_budget=series_budget)
+
+    @property
+    def plot(self) -> ResultPlots:
+        """Answers drawn with matplotlib, in one style: ``results.plot.response("Infected:max", "infection_rate")``."""
+        return ResultPlots(self)
+
+    def to_html(self) -> str:
+        """Return a report: one HTML file with the study, the figures that fit its design, a summary and its failures.
+
+        It needs neither a model nor a script; without matplotlib it has no figures and says so.
+
+        Raises:
+            TableDamagedError: A table of a search is not one that a search writes.
+            MissingFileError: A search came to its end, and a table of it is not there.
+        """
+        return report_html(self)
 
     def to_pandas(self, table: str = "runs", *, params: bool = False) -> frames.DataFrame:
         """Return a table as a `pandas.DataFrame`, columns typed and in the order of the file.

@@ -44,6 +44,7 @@ __all__ = [
     "UNTIL",
     "default_columns",
     "each_column",
+    "main_reducers",
     "names_a_statistic",
     "resolve_column",
 ]
@@ -169,6 +170,15 @@ def default_columns(columns: Sequence[str], labels: Iterable[str]) -> tuple[str,
         for column in columns
         if not any(column.startswith(f"{label}.") and column != f"{label}.total" for label in histograms)
     )
+
+
+def main_reducers(names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return the first of the reducer columns `names` that stand for all where there is room for `most`.
+
+    These are final values where there are any.
+    """
+    final = [name for name in names if name.endswith(":final")]
+    return tuple((final or list(names))[:most])
 
 
 def names_a_statistic(name: str, labels: Iterable[str]) -> bool:

@@ -10,9 +10,11 @@ from typing import Annotated
 import typer
 
 from henad_native.cli import STOPPED_LINE
+from henad_native.cli.analyzing import analyze_command
 from henad_native.cli.checking import check_command
 from henad_native.cli.choices import BadOption
 from henad_native.cli.consoles import ExitCode
+from henad_native.cli.drawing import plot_command, report_command
 from henad_native.cli.exporting import export_command
 from henad_native.cli.importing import import_command
 from henad_native.cli.pages import page_command, serve_command
@@ -41,6 +43,9 @@ app.command("run")(run_command)
 app.command("plan")(plan_command)
 app.command("resume")(resume_command)
 app.command("merge")(merge_command)
+app.command("analyze")(analyze_command)
+app.command("plot")(plot_command)
+app.command("report")(report_command)
 app.command("models")(models_command)
 app.command("check")(check_command)
 app.command("describe")(describe_command)

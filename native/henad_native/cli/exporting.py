@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from henad_web.output.names import CRATE, PARTIAL, TABLES, own_table_name
 from henad_web.results.frames import parquet_library
 from henad_web.results.table_columns import ResultTable
 
-__all__ = ["export_command"]
+__all__ = ["export_command", "put_file", "refuse_replaced"]
 
 _Write = Callable[[Path], object]
 
@@ -60,9 +60,9 @@ def export_command(
         content = results.to_ro_crate(license=license)
         writes[path / CRATE] = lambda place: write_new(place, [content])
     if not overwrite:
-        _refuse_replaced(writes)
+        refuse_replaced(writes)
     for file, write in writes.items():
-        _put(file, write)
+        put_file(file, write)
         print_line(result_console(), str(file))
 
 
@@ -101,7 +101,7 @@ def _tables(results: hw.ResultSet, *, params: bool) -> Iterator[tuple[str, _Writ
             yield name, results.search.table(name).to_parquet
 
 
-def _refuse_replaced(files: dict[Path, _Write]) -> None:
+def refuse_replaced(files: Iterable[Path]) -> None:
     """Refuse to replace a file that is there, but for a description that nobody has edited.
 
     Raises:
@@ -120,7 +120,7 @@ def _is_unedited(file: Path) -> bool:
         return False
 
 
-def _put(file: Path, write: _Write) -> None:
+def put_file(file: Path, write: _Write) -> None:
     """Let `write` make the file beside its place, and move it there once it is whole.
 
     Raises:

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING
+from henad_web.explore.columns import SUMMARY_COUNTS, SUMMARY_LEADING, main_reducers
 from henad_web.output.record import non_finite_runs
 from henad_web.wording import byte_text
 
@@ -85,8 +85,7 @@ def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, 
 
 def _shown_reducers(header: Sequence[str]) -> list[str]:
     names = [name.removesuffix(":ci95_low") for name in header if name.endswith(":ci95_low")]
-    final = [name for name in names if name.endswith(":final")]
-    return (final or names)[:MAX_REDUCERS]
+    return list(main_reducers(names, MAX_REDUCERS))
 
 
 def _shortened(mean: str, deviation: str) -> str:
