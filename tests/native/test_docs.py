@@ -32,12 +32,13 @@ from tests.shared.test_generators import EXACT, MEASURED, PYTHON
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+FIGURES = ROOT / "docs" / "figures"
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
 RUNNABLE = (
     "README.md",
-    "docs/analysis.md",
     "docs/models.md",
     "docs/output.md",
+    "docs/plots.md",
     "docs/randomness.md",
     "docs/results.md",
     "docs/search.md",
@@ -142,10 +143,34 @@ def test_every_name_of_the_package_that_is_shown_exists(path: Path) -> None:
     assert sorted(name for name in names if not hasattr(hw, name)) == []
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if path.stem != "plot_results"], ids=lambda path: path.name)
 def test_an_example_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+def words_of(svg: str) -> list[str]:
+    """Return the words that a figure says; numbers along an axis depend on how much room a font leaves."""
+    texts = re.findall(r"<text [^>]*>(.*?)</text>", svg, re.DOTALL)
+    return sorted(word for text in texts for word in re.findall(r"[A-Za-z]{2,}", re.sub(r"<[^>]*>", "", text)))
+
+
+def test_the_figures_of_the_documents_are_those_of_the_example(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main_of = runpy.run_path(str(ROOT / "examples" / "plot_results.py"), run_name="drawn")["main"]
+    main_of(tmp_path)
+    names = [path.name for path in sorted(FIGURES.iterdir())]
+    assert [path.name for path in sorted(tmp_path.iterdir())] == names
+    assert [line.split(":")[0] for line in sorted(capsys.readouterr().out.splitlines())] == names
+    for name in names:
+        made, kept = (folder / name for folder in (tmp_path, FIGURES))
+        assert words_of(made.read_text(encoding="utf-8")) == words_of(kept.read_text(encoding="utf-8"))
+        assert kept.stat().st_size < 40_000
+    shown = {
+        name for path in DOCUMENTS for name in re.findall(r"\(figures/([^)]+)\)", path.read_text(encoding="utf-8"))
+    }
+    assert shown == set(names)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from IPython.core.formatters import format_display_data
+from nbclient import NotebookClient
 
 import henad_web as hw
 from henad_web import notebook
 from henad_web.notebook import show_live, standing_text
 from tests.native.folders import TARGET, TOY, events_of, toy_spec
+from tests.native.laws import ROOT
 
 
 @pytest.fixture
@@ -145,3 +149,17 @@ def test_a_paused_sweep_and_one_that_was_aborted(displayed: list[Any]) -> None:
     list(events_of(run))
     bar.show(run.progress())
     assert parts(bar.widget) == (0.0, "aborted · 0 of 4 runs", "success")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:jupyter_client", "ignore::ResourceWarning")
+def test_the_example_notebook_goes_from_a_spec_to_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    document = nbformat.read(ROOT / "examples" / "from_spec_to_figure.ipynb", as_version=4)
+    assert all(not cell.outputs and cell.execution_count is None for cell in document.cells if "outputs" in cell)
+    NotebookClient(document, timeout=120, kernel_name="python3").execute()
+    shown = [[*output.get("data", {})] for cell in document.cells for output in cell.get("outputs", ())]
+    assert [kinds for kinds in shown if "image/png" in kinds] == [["text/plain", "image/png"]] * 3
+    assert [kinds for kinds in shown if "text/html" in kinds] == [["text/plain", "text/html"]] * 4
+    assert len([kinds for kinds in shown if "application/vnd.jupyter.widget-view+json" in kinds]) == 2
+    assert document.cells[-1].outputs[0]["data"]["text/plain"] == "True"
