@@ -160,6 +160,8 @@ class ResultSet(RecordedResults):
     def to_parquet(self, path: str | os.PathLike[str], *, table: str = "runs", params: bool = False) -> None:
         """Write the same to the Parquet file `path`, a few megabytes of the series in memory at a time.
 
+        A file that is there is replaced, and where writing ends early none is left.
+
         Raises:
             NeedsExtraError: pyarrow is not installed.
             UsageError: There is no such table.

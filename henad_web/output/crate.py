@@ -44,6 +44,9 @@ _PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 _NO_LICENSE = "No license is stated. Ask those who made these results before you use them."
 """What stands where the form demands a license and nobody has named one."""
 
+_ADDRESS = re.compile(r'https?://[^\s<>"{}|\\^`]+')
+"""An address on the web; a text with a space behind one is words."""
+
 _FORMATS = {".csv": "text/csv", ".json": "application/json"}
 
 _DESCRIPTIONS: Mapping[str, str] = {
@@ -239,7 +242,7 @@ def _spec_entity(manifest: Manifest) -> _Entity:
 def _license(entities: _Entities, license: str | None) -> object:
     if license is None:
         return _NO_LICENSE
-    if not license.startswith(("http://", "https://")):
+    if _ADDRESS.fullmatch(license) is None:
         return license
     return _reference(entities.add({"@id": license, "@type": "CreativeWork", "name": license}))
 

@@ -114,6 +114,8 @@ def to_frame(results: RecordedResults, table: str = "runs", *, params: bool = Fa
 
 def _frame(results: RecordedResults, columns: Columns, *, copy: bool = False) -> DataFrame:
     frame = _library("pandas", "to_pandas").DataFrame(columns, copy=copy)
+    # Of objects without a row pandas does not tell that they are texts.
+    frame = frame.astype({name: str for name, column in columns.items() if column.dtype.kind == "O" and not len(frame)})
     frame.attrs = provenance_of(results)
     return frame
 
@@ -217,11 +219,26 @@ def _schema(results: RecordedResults, arrays: Mapping[str, _ArrowArray]) -> obje
 
 
 def _write(pieces: Iterator[ArrowTable], path: str | os.PathLike[str]) -> None:
-    first = next(pieces)
-    with parquet_library().ParquetWriter(os.fspath(path), first.schema) as writer:
-        for piece in chain([first], pieces):
-            if piece.num_rows:
-                writer.write_table(piece)
+    library, first = parquet_library(), next(pieces)
+    # Given a path, the library takes what stands before a colon for the name of a protocol.
+    with open(path, "wb") as file:
+        try:
+            with library.ParquetWriter(file, first.schema) as writer:
+                for piece in chain([first], pieces):
+                    if piece.num_rows:
+                        writer.write_table(piece)
+            file.flush()
+        except BaseException:
+            # The library ends a file in any case: it would read as a whole one with fewer rows.
+            _remove(path)
+            raise
+
+
+def _remove(path: str | os.PathLike[str]) -> None:
+    """Remove the file at `path`, behind links if need be; what is no file, such as a device, stays."""
+    place = os.path.realpath(path)
+    if os.path.isfile(place):
+        os.unlink(place)
 
 
 def parquet_library() -> _Library:
@@ -244,9 +261,9 @@ def to_dataset(results: RecordedResults) -> Dataset:
 
 
 def _variable(found: GridVariable, results: RecordedResults) -> tuple[Any, ...]:
-    attributes = {}
+    attributes, actions = {}, {f"{ACTION}{name}" for name in results.runs.actions}
     if found.values.dtype.kind in "fiu" and found.name not in _WITHOUT_UNIT:
-        attributes["units"] = UNITS.get(found.name, "tick" if found.name.startswith(ACTION) else "1")
+        attributes["units"] = UNITS.get(found.name, "tick" if found.name in actions else "1")
     for param in results.manifest.model.schema.get("params", ()):  # type: ignore[attr-defined]
         if param["id"] == found.param:
             attributes["long_name"] = str(param.get("label", found.param))

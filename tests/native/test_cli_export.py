@@ -142,7 +142,11 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing_behind(
 ) -> None:
     (study.parent / "file").write_bytes(b"")
     assert main(["export", str(study), "--parquet", "--out", str(study.parent / "file")]) == 1
-    assert f"error: cannot write {study.parent / 'file' / 'runs.parquet'}: " in capsys.readouterr().err
+    told = "Not a directory; what was there is as before; --out FOLDER writes elsewhere"
+    assert f"error: cannot write {study.parent / 'file' / 'runs.parquet'}: {told}" in capsys.readouterr().err
+    (study / CRATE).mkdir()
+    assert main(["export", str(study), "--ro-crate", "--overwrite"]) == 1
+    assert f"{CRATE}: Is a directory; what was there is as before; describe a copy" in capsys.readouterr().err
 
     def torn(_: hw.ResultSet, path: Path, **__: object) -> None:
         path.write_bytes(b"half")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pandas
 import pyarrow.parquet
@@ -14,7 +16,7 @@ import xarray
 import henad_web as hw
 from tests.shared.reference_folder import reference_files
 from tests.shared.table_forms import ODD_ENTRY, OPTIONS, odd_spec
-from tests.shared.toy_models import Inverse, entry_of
+from tests.shared.toy_models import Inverse, Toy, entry_of, toy_spec
 
 
 @pytest.fixture
@@ -90,6 +92,90 @@ def test_series_are_written_block_by_block_and_read_back_the_same(
     assert pyarrow.parquet.ParquetFile(tmp_path / "series.parquet").num_row_groups == 4
     assert pyarrow.parquet.read_table(tmp_path / "series.parquet").equals(results.to_arrow("series"))
     assert pandas.read_parquet(tmp_path / "series.parquet").equals(results.to_pandas("series"))
+
+
+@pytest.fixture
+def damaged(monkeypatch: pytest.MonkeyPatch) -> hw.ResultSet:
+    """Return results whose last sample is none, found behind others that are written by then."""
+    monkeypatch.setattr("henad_web.results.series._BLOCK_BYTES", 1)
+    files = reference_files()
+    return hw.ResultSet.from_files({**files, "series.csv": files["series.csv"][:-2] + b"x\n"})
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_parquet_file_that_was_cut_short_is_none(damaged: hw.ResultSet, tmp_path: Path, is_link: bool) -> None:
+    path = place = tmp_path / "series.parquet"
+    place.write_bytes(b"an earlier one")
+    if is_link:
+        path = tmp_path / "link.parquet"
+        path.symlink_to(place)
+    with pytest.raises(hw.ResultsError, match=r"series\.csv, record 21"):
+        damaged.to_parquet(path, table="series")
+    assert not place.exists()
+
+
+def test_a_parquet_file_that_cannot_be_opened_stays(results: hw.ResultSet, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="directory"):
+        results.to_parquet(tmp_path)
+    assert tmp_path.is_dir()
+
+
+def test_a_disk_that_is_full_leaves_no_parquet_file(results: hw.ResultSet, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    path = tmp_path / "series.parquet"
+    results.to_parquet(path, table="series")
+    for room in (0, path.stat().st_size - 1):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                results.to_parquet(path, table="series")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert not path.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe has no name there")
+def test_what_is_no_file_is_not_removed(damaged: hw.ResultSet) -> None:
+    read, write = os.pipe()
+    try:
+        with pytest.raises(hw.ResultsError, match=r"series\.csv, record 21"):
+            damaged.to_parquet(f"/dev/fd/{write}", table="series")
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no name of a file has a colon there")
+def test_a_colon_in_a_path_names_no_protocol(
+    results: hw.ResultSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results.to_parquet("study:1.parquet")
+    assert (tmp_path / "study:1.parquet").exists()
+
+
+def test_texts_are_texts_without_a_row_too() -> None:
+    spec = odd_spec()
+    quiet = msgspec.structs.replace(spec, measure=hw.MeasureSettings(stats_every=1, series_every=0))
+    files = hw.run_spec(ODD_ENTRY, quiet).files
+    assert files is not None
+    frame = hw.ResultSet.from_files(files, models=hw.ModelSet([ODD_ENTRY])).to_pandas("series", params=True)
+    assert len(frame) == 0
+    assert frame["kind"].dtype == pandas.DataFrame({"kind": np.array(OPTIONS)})["kind"].dtype
+
+
+def test_a_statistic_called_like_an_action_is_no_tick() -> None:
+    class Seen(Toy):
+        def stats(self) -> dict[str, float]:
+            return {"action.seen": 1.0}
+
+    firing = hw.ActionSpec(id="mark", tick=3)
+    entry = entry_of(Seen, stats=("action.seen",), actions=("mark",))
+    files = hw.run_spec(entry, toy_spec(1, 2, actions=(firing,))).files
+    assert files is not None
+    data = hw.ResultSet.from_files(files, models=hw.ModelSet([entry])).to_xarray()
+    assert [data[name].attrs["units"] for name in ("action.mark", "action.seen")] == ["tick", "1"]
 
 
 def test_what_is_written_into_a_frame_stays_out_of_the_results(results: hw.ResultSet) -> None:

@@ -185,7 +185,8 @@ def test_a_license_is_an_entity_words_or_said_to_be_missing() -> None:
         return graph[1]["license"], {entity["@id"]: entity for entity in graph}
 
     assert root()[0].startswith("No license is stated.")
-    assert root(license="Ask Jo")[0] == "Ask Jo"
+    for words in ("Ask Jo", "https://example.org/by or ask Jo", "https://example.org/<by>", "https://"):
+        assert root(license=words)[0] == words
     address = "https://creativecommons.org/licenses/by/4.0/"
     reference, found = root(license=address)
     assert reference == {"@id": address}

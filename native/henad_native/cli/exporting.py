@@ -14,7 +14,7 @@ import typer
 import henad_web as hw
 from henad_native.cli.choices import BadOption
 from henad_native.cli.consoles import message_console, print_line, result_console
-from henad_native.disk import rename_over, write_new
+from henad_native.disk import check_can_be_written, rename_over, write_new
 from henad_native.unpacking import is_archive_file
 from henad_web.errors import OutputError
 from henad_web.output.crate import is_unedited_crate
@@ -128,12 +128,14 @@ def put_file(file: Path, write: _Write) -> None:
     """
     beside = file.with_name(f"{file.name}{PARTIAL}")
     try:
+        check_can_be_written(file.parent)
         file.parent.mkdir(parents=True, exist_ok=True)
         beside.unlink(missing_ok=True)
         write(beside)
         rename_over(beside, file)
     except OSError as error:
-        message = f"cannot write {file}: {error.strerror or error}; what was there is as before"
+        cure = "describe a copy of the folder" if file.name == CRATE else "--out FOLDER writes elsewhere"
+        message = f"cannot write {file}: {error.strerror or error}; what was there is as before; {cure}"
         raise OutputError(message, path=str(file)) from error
     finally:
         with suppress(OSError):
