@@ -17,7 +17,7 @@ import numpy as np
 from henad_web.analysis.bootstrap import bootstrap_means
 from henad_web.analysis.ordered import Floats, Ints, OrderedGroups, ordered_groups
 from henad_web.analysis.pieces import Pieces, stretches
-from henad_web.analysis.selection import Selection, chosen
+from henad_web.analysis.selection import Selection, chosen, is_whole
 from henad_web.errors import UsageError, counted
 from henad_web.explore.cell_texts import number_text
 from henad_web.explore.intervals import CONFIDENCES, IntervalKind, RunningStatistics, interval_of
@@ -125,7 +125,7 @@ def check_draws(resamples: int, seed: int) -> None:
     Raises:
         UsageError: It cannot.
     """
-    if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 2:
+    if not is_whole(resamples, 2):
         raise UsageError(f"resamples is {whole_text(resamples)}; allowed: a whole number from 2 on")
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise UsageError(f"seed is {whole_text(seed)}; allowed: a whole number")

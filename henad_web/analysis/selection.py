@@ -34,6 +34,7 @@ __all__ = [
     "failed_rows",
     "find_factor",
     "held_rows",
+    "is_whole",
     "measured_axis",
     "no_runs_left",
     "not_done",
@@ -181,6 +182,11 @@ def chosen(option: str, value: object, allowed: Sequence[str]) -> str:
     raise UsageError(f"{option} is {value!r}; allowed: {words}" + (f"; {hint}" if hint else ""))
 
 
+def is_whole(value: object, least: int) -> bool:
+    """Return whether `value` is a whole number, not below `least`; yes and no are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
+
+
 def several(names: str | Sequence[str]) -> tuple[str, ...]:
     """Return the names that an option holds which takes one or several."""
     return (names,) if isinstance(names, str) else tuple(names)
@@ -192,7 +198,7 @@ def check_bins(results: RecordedResults, name: str, bins: int) -> None:
     Raises:
         UsageError: There is no such factor, it is no number, or `bins` is no count.
     """
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+    if not is_whole(bins, 1):
         raise UsageError(f"bins is {bins!r}; allowed: a whole number from 1 on")
     if not find_factor(results, name).is_number:
         raise UsageError(
@@ -238,7 +244,7 @@ def measured_axis(results: RecordedResults, name: str, at: int | None = None) ->
     """
     if at is not None:
         stat_column(results, name)
-        if isinstance(at, bool) or not isinstance(at, int | np.integer) or at < 0:
+        if not is_whole(at, 0):
             raise UsageError(f"at is {at!r}; allowed: a tick, a whole number from 0 on")
         return Axis(name=name, label=f"{name} at tick {at}")
     reducers = results.reducer_columns
@@ -293,7 +299,7 @@ def held_rows(results: RecordedResults, held: Held) -> NDArray[np.bool_]:
 
 
 def _several(levels: object) -> list[float | int | bool | str]:
-    return list(levels) if isinstance(levels, (list, tuple, np.ndarray)) else [levels]  # type: ignore[list-item]
+    return list(levels) if isinstance(levels, Iterable) and not isinstance(levels, str) else [levels]  # type: ignore[list-item]
 
 
 def not_done(results: RecordedResults) -> int:

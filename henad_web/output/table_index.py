@@ -7,7 +7,7 @@ is `resume.kept_runs`' business.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -40,6 +40,7 @@ __all__ = [
     "opened_or_empty",
     "read_indexes",
     "recorded_indexes",
+    "series_indexing",
 ]
 
 STATUSES = tuple(RunStatus)
@@ -196,6 +197,17 @@ class SeriesIndex:
     starts: Ints
     ends: Ints
 
+    @classmethod
+    def of(cls, reader: SeriesReader, groups: Groups) -> SeriesIndex:
+        """Return the index of a table that `reader` has read into `groups`."""
+        return cls(
+            header=reader.header,
+            header_end=reader.header_end,
+            is_canonical=reader.is_canonical,
+            regular=groups.regular(),
+            **groups.columns(),
+        )
+
     @property
     def positions(self) -> dict[int, int]:
         """Position of the group of each run; of a run with several groups, the last."""
@@ -210,18 +222,23 @@ def index_series(stream: BinaryIO, header: Sequence[str], cadence: SeriesCadence
     Raises:
         TableDamagedError: A record other than a torn last one is no row.
     """
-    reader = SeriesReader(stream)
-    groups = Groups(cadence)
-    if reader.header == tuple(header):
-        for rows in reader.rows():
-            groups.add(rows)
-    return SeriesIndex(
-        header=reader.header,
-        header_end=reader.header_end,
-        is_canonical=reader.is_canonical,
-        regular=groups.regular(),
-        **groups.columns(),
-    )
+    reader, groups = SeriesReader(stream), Groups(cadence)
+    for rows in reader.rows() if reader.header == tuple(header) else ():
+        groups.add(rows)
+    return SeriesIndex.of(reader, groups)
+
+
+def series_indexing(stream: BinaryIO, header: Sequence[str], block_bytes: int) -> Generator[None, None, SeriesIndex]:
+    """Return what `index_series` does without a cadence, having yielded behind each `block_bytes` of the file.
+
+    Raises:
+        TableDamagedError: A record other than a torn last one is no row.
+    """
+    reader, groups = SeriesReader(stream), Groups(None)
+    for rows in reader.rows(block_bytes) if reader.header == tuple(header) else ():
+        groups.add(rows)
+        yield
+    return SeriesIndex.of(reader, groups)
 
 
 def read_indexes(

@@ -46,7 +46,9 @@ _KINDS |= dict(zip(MEASURED, ("status", "stop_reason", "count", "count", *["numb
 Int64s = NDArray[np.int64]
 
 
-def plain_blocks(stream: BinaryIO, start: int, table: str, row: str) -> Iterator[tuple[bytes | None, int, int]]:
+def plain_blocks(
+    stream: BinaryIO, start: int, table: str, row: str, *, block_bytes: int = _BLOCK_BYTES
+) -> Iterator[tuple[bytes | None, int, int]]:
     """Yield whole lines of a table in blocks, with the offset and the record number of the first; a torn end not.
 
     A block has nothing quoted, no blank line and no other line ends than LF. From the first one on that has, and so is
@@ -57,13 +59,14 @@ def plain_blocks(stream: BinaryIO, start: int, table: str, row: str) -> Iterator
         start: Offset behind the header.
         table: Name of the file, for errors.
         row: What a row is, for errors.
+        block_bytes: How much is read at once.
 
     Raises:
         TableDamagedError: A line is longer than any row.
     """
     stream.seek(start)
     offset, number, held = start, 2, b""
-    while block := stream.read(_BLOCK_BYTES):
+    while block := stream.read(block_bytes):
         is_plain = b'"' not in block and b"\r" not in block and b"\n\n" not in block
         if not is_plain or (not held and block.startswith(b"\n")):
             yield None, offset, number
@@ -222,15 +225,17 @@ class SeriesReader:
         self.header_end, self._stream = records.end, stream
         self.is_canonical = first is None or first.is_canonical
 
-    def rows(self) -> Iterator[SeriesRows]:
-        """Yield the rows in the order of the file; a torn last one is left out.
+    def rows(self, block_bytes: int = _BLOCK_BYTES) -> Iterator[SeriesRows]:
+        """Yield the rows in the order of the file, of `block_bytes` at once; a torn last one is left out.
 
         Raises:
             TableDamagedError: A record other than a torn last one is no row.
         """
         if self.header is None:
             return
-        for block, offset, number in plain_blocks(self._stream, self.header_end, SERIES, "a few numbers"):
+        for block, offset, number in plain_blocks(
+            self._stream, self.header_end, SERIES, "a few numbers", block_bytes=block_bytes
+        ):
             if block is None:
                 yield from self._row_by_row(offset, number)
             else:

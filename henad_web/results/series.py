@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from henad_web.errors import TableDamagedError
 from henad_web.output.names import SERIES
 from henad_web.output.records import canonical_records
-from henad_web.output.table_index import SeriesIndex, index_series
+from henad_web.output.table_index import SeriesIndex, index_series, series_indexing
 from henad_web.output.table_reading import SeriesReader, series_numbers
 from henad_web.output.tables import check_header, series_header
 from henad_web.results.errors import MissingColumnError
@@ -152,6 +152,19 @@ class SeriesFile:
         _refuse_scattered(index)
         return index
 
+    def indexing(self) -> Generator[None, None, SeriesIndex]:
+        """Return the index, having yielded between bounded pieces of the file where it is read for the first time.
+
+        Raises:
+            TableDamagedError: A record is no row, or the rows of a run stand in two places.
+        """
+        if "index" not in self.__dict__:  # where `cached_property` keeps it
+            with self._open() as stream:
+                index = yield from series_indexing(stream, self._header, _PIECE_BYTES)
+            _refuse_scattered(index)
+            self.__dict__["index"] = index
+        return self.index
+
     def read(self, position: int) -> RecordedSeries:
         """Return the rows of the run at `position` of the index.
 
@@ -200,7 +213,7 @@ class SeriesFile:
         Raises:
             TableDamagedError: The file has changed since it was indexed.
         """
-        index, lacking = self.index, [name for name in names if name not in self._kept]
+        index, lacking = (yield from self.indexing()), [name for name in names if name not in self._kept]
         ticks, kept = self._ticks, dict(self._kept)
         if ticks is None or lacking:
             ticks, values = yield from self._read_all([self.columns.index(name) for name in lacking])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import henad_web as hw
+from benchmarks.answers import QUESTIONS, Walk, figures, study
 from benchmarks.frameworks import ENTRANTS, Entrant, Lap, RaceError, difference, python_of, race, times_as_many
 from benchmarks.fronts import hypervolume, our_front
 from benchmarks.native import handle_steps
@@ -141,3 +142,9 @@ def test_another_epidemic_is_told_in_words(lap: Lap, text: str | None) -> None:
 
 def test_what_is_compared_is_the_ratio_within_a_round() -> None:
     assert times_as_many([1.0, 10.0, 2.0], [3.0, 20.0, 8.0]) == 3.0
+
+
+def test_every_question_of_the_benchmark_of_answers_is_answered() -> None:
+    record = hw.run_spec(Walk, study(40))
+    results = hw.ResultSet.from_files(record.files or {}, models=Walk)
+    assert [name for name, *_ in figures(results, repeats=1)] == list(QUESTIONS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,14 +45,7 @@ def entry(id):
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(autouse=True)
-def own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Forget the modules and the places of a test."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
+pytestmark = pytest.mark.usefixtures("own_modules")
 
 
 def write(path: Path, models: str = 'ONE = entry("one")', imports: str = "") -> Path:

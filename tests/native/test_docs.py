@@ -36,6 +36,7 @@ FIGURES = ROOT / "docs" / "figures"
 FORMS = [form for name, form in vars(spec_form).items() if name.endswith("Form") and not name.startswith("_")]
 RUNNABLE = (
     "README.md",
+    "docs/analysis.md",
     "docs/models.md",
     "docs/output.md",
     "docs/plots.md",

@@ -19,6 +19,7 @@ import pytest
 
 import henad_web as hw
 from henad_native import executor_lanes, executor_worker
+from henad_native.cli import main
 from henad_native.executor_lanes import RENEWALS, ExecutorBrokenError, NotAnExecutorError, RenewedExecutor, workers_of
 from henad_web.errors import SweepFailedError
 from tests.native import lane_models
@@ -460,11 +461,17 @@ def test_the_command_line_runs_and_resumes_over_an_executor_and_shuts_it_down(fo
     ],
 )
 def test_a_wrong_executor_of_a_command_line_is_refused_before_anything_is_written(
-    folder: Path, arguments: list[str], told: str
+    folder: Path,
+    own_modules: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    told: str,
 ) -> None:
-    done = henad(folder, "run", "sweep.toml", "--out", "out", *arguments)
-    assert done.returncode != 0
-    assert done.stderr.startswith("error: --executor: ")
-    assert told in done.stderr.replace("\n", " ")
-    assert len(done.stderr.splitlines()) <= 2
+    monkeypatch.chdir(folder)
+    assert main(["run", "sweep.toml", "--out", "out", *arguments]) != 0
+    error = capsys.readouterr().err
+    assert error.startswith("error: --executor: ")
+    assert told in error.replace("\n", " ")
+    assert len(error.splitlines()) <= 2
     assert not (folder / "out").exists()

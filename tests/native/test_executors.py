@@ -18,15 +18,17 @@ from tests.native.lane_models import FATES, end_process, fail, hang, nothing, se
 from tests.native.test_process_lanes import epidemic, files
 from tests.shared.toy_models import Toy, entry_of, toy_spec
 
+SEVERAL = [(kind, 2) for kind in KINDS]
 
-@pytest.fixture(scope="module", params=[(kind, count) for kind in KINDS for count in (1, 3)], ids=str)
+
+@pytest.fixture(scope="module", params=[("processes", 1), *SEVERAL], ids=str)
 def lent(request: pytest.FixtureRequest) -> Iterator[Pool]:
     kind, count = request.param
     with pool(kind, count) as made:
         yield made
 
 
-by_three = pytest.mark.parametrize("lent", [(kind, 3) for kind in KINDS], indirect=True, ids=str)
+by_several = pytest.mark.parametrize("lent", SEVERAL, indirect=True, ids=str)
 
 
 def test_an_executor_leaves_the_bytes_of_one_machine(lent: Pool) -> None:
@@ -40,7 +42,7 @@ def has_done(run: hw.SweepRun, runs: int) -> bool:
     return run.progress().runs_done > runs
 
 
-@by_three
+@by_several
 def test_a_resume_may_change_the_executor(lent: Pool, tmp_path: Path) -> None:
     entry, spec = epidemic(replicates=20)
     undisturbed = files(entry, spec, lanes="in_caller")
@@ -62,7 +64,7 @@ def costly() -> tuple[hw.SweepSpec, dict[str, bytes]]:
     return spec, files(lane_models.fated, spec, lanes="process", concurrency=2)
 
 
-@by_three
+@by_several
 def test_what_models_do_to_their_process_costs_a_row_as_in_a_lane_here(
     lent: Pool, costly: tuple[hw.SweepSpec, dict[str, bytes]]
 ) -> None:
@@ -72,7 +74,7 @@ def test_what_models_do_to_their_process_costs_a_row_as_in_a_lane_here(
     assert not before or lent.workers() == before, "no worker was lost"
 
 
-@by_three
+@by_several
 def test_a_model_that_no_worker_could_import_is_sent_as_a_whole(lent: Pool) -> None:
     class Local(Toy):
         def stats(self) -> dict[str, float]:
@@ -82,7 +84,7 @@ def test_a_model_that_no_worker_could_import_is_sent_as_a_whole(lent: Pool) -> N
     assert files(entry_of(Local), spec, executor=lent.executor) == files(entry_of(Local), spec, lanes="in_caller")
 
 
-@by_three
+@by_several
 def test_spans_at_once_are_as_many_as_are_asked_for_and_told_of(lent: Pool) -> None:
     entry, spec = epidemic()
     outline = hw.plan_spec(entry, spec, options=hw.SweepRunOptions(executor=lent.executor, concurrency=5))

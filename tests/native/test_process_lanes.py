@@ -51,8 +51,8 @@ def epidemic(replicates: int = 4, **settings: Any) -> tuple[hw.ModelEntry, hw.Sw
 @pytest.mark.parametrize(
     ("order", "lanes"),
     [
-        ("depth", [(1, "process"), (3, "thread"), (8, "process")]),
-        ("breadth", [(2, "thread"), (2, "process"), (3, "process")]),
+        ("depth", [(1, "process"), (8, "thread"), (3, "process")]),
+        ("breadth", [(2, "thread"), (2, "process")]),
     ],
 )
 def test_lanes_of_any_kind_and_number_leave_the_same_bytes(order: str, lanes: list[tuple[int, str]]) -> None:
@@ -82,16 +82,17 @@ def test_a_resume_may_change_the_lanes(tmp_path: Path) -> None:
 
 def test_a_model_that_ends_its_process_is_a_row_and_the_sweep_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
     spec = toy_spec(*(FATES.index(fate) for fate in (nothing, segfault, end_process, fork, leak_until_killed)))
+    spec = msgspec.structs.replace(spec, run=hw.RunSettings(steps=10))
     record = hw.run_spec(lane_models.fated, spec, options=hw.SweepRunOptions(concurrency=2, lanes="process"))
     assert record.files is not None
     rows = hw.ResultSet.from_files(record.files, models={"toy": lane_models.fated}).runs
     statuses = [(str(status), int(ticks)) for status, ticks in zip(rows["status"], rows["ticks"], strict=True)]
     fine, failed = ("ok", 10), ("panicked", 0)
-    assert statuses == [fine, fine, failed, failed, failed, failed, fine, fine, failed, failed]
+    assert statuses == [fine, failed, failed, fine, failed]
     notes = [str(note) for note in rows["note"]]
-    assert "killed by SIGSEGV" in notes[2]
-    assert "ended with exit code 3" in notes[4]
-    assert "killed by SIGKILL, as when memory runs out" in notes[8]
+    assert "killed by SIGSEGV" in notes[1]
+    assert "ended with exit code 3" in notes[2]
+    assert "killed by SIGKILL, as when memory runs out" in notes[4]
     (notice,) = [str(warning) for warning in record.report.warnings]
     assert notice.startswith("a lane was ")
     assert capfd.readouterr().err == "", "a copy of a lane ends without a word"
@@ -100,7 +101,7 @@ def test_a_model_that_ends_its_process_is_a_row_and_the_sweep_goes_on(capfd: pyt
 @pytest.mark.parametrize("fate", [segfault, hang])
 def test_a_run_that_ends_its_process_costs_the_others_of_its_batch_nothing(fate: Callable[[], None]) -> None:
     spec = msgspec.structs.replace(
-        toy_spec(FATES.index(fate)), run=hw.RunSettings(steps=10, replicates=12, timeout_s=1.0)
+        toy_spec(FATES.index(fate)), run=hw.RunSettings(steps=10, replicates=6, timeout_s=1.0)
     )
     rows = {}
     for batches in (True, False):
@@ -113,8 +114,8 @@ def test_a_run_that_ends_its_process_costs_the_others_of_its_batch_nothing(fate:
         ]
     assert rows[True] == rows[False]
     failed = "panicked" if fate is segfault else "timed_out"
-    assert 0 < rows[True].count((failed, 0)) < 6
-    assert rows[True].count(("ok", 10)) == 12 - rows[True].count((failed, 0))
+    assert 0 < rows[True].count((failed, 0)) < 3
+    assert rows[True].count(("ok", 10)) == 6 - rows[True].count((failed, 0))
 
 
 def test_what_asks_a_group_of_processes_to_end_is_left_to_the_sweep() -> None:

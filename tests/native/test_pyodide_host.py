@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,17 @@ def test_every_shared_test_has_a_twin_where_the_host_asks_for_one(host: str, suf
     originals = {node_id.removesuffix("[chromium]") for node_id in node_ids}
     assert len(originals) > 10
     assert sorted(node_ids) == sorted(f"{original}{suffix}" for original in originals for suffix in suffixes)
+
+
+def test_the_parts_of_a_check_run_every_folder_of_tests_where_it_belongs() -> None:
+    tasks = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["poe"]["tasks"]
+    commands = [tasks[name].get("cmd", "").split() for name in tasks["check"]["parallel"]]
+    run = [(word, *(host for host in command if "--host" in host)) for command in commands for word in command]
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py")}
+    wanted = [("tests/browser", "--host=chromium"), ("tests/native",)]
+    wanted += [("tests/shared", "--host=chromium"), ("tests/shared", "--host=cpython")]
+    assert sorted(word for word in run if word[0].startswith("tests/")) == wanted
+    assert folders == {folder for folder, *_ in wanted}
 
 
 def test_a_missing_chromium_is_a_usage_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

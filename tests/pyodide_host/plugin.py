@@ -1,7 +1,7 @@
 """The pytest hooks that give every test of `tests/shared` a twin that runs inside Chromium.
 
 This module owns the option ``--host``, the twins and the order of the session: first what runs on CPython, then the
-twins, then the tests that drive pages. The twins' session starts with the first test, so that Chromium boots meanwhile.
+tests that drive pages, then the twins. The twins' session starts with the first test: all others run meanwhile.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the session: CPython, then the twins, then pages."""
-    items.sort(key=lambda item: 2 if item.path.is_relative_to(PAGES) else int(isinstance(item, ChromiumTest)))
+    """Order the session: CPython, then pages, then the twins, which run meanwhile."""
+    items.sort(key=lambda item: 2 if isinstance(item, ChromiumTest) else int(item.path.is_relative_to(PAGES)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

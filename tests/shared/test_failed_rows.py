@@ -28,8 +28,6 @@ from tests.shared.toy_models import Toy, entry_of, toy_spec
 class Loops(Toy):
     """Loops inside `step`, counts once behind the loop, and fails in the step from `value` on."""
 
-    error: BaseException = ValueError("of age")
-
     def __init__(self, params: Mapping[str, ParamValue], seed: int | None) -> None:
         super().__init__(params, seed)
         self.age = self.marks = 0
@@ -37,7 +35,7 @@ class Loops(Toy):
     def step(self, n: int = 1) -> None:
         for _ in range(n):
             if self.age == self.value:
-                raise self.error
+                raise ValueError("of age")
             self.age += 1
         self.tick += n
 

@@ -13,7 +13,11 @@ import pytest
 
 import henad_web as hw
 from henad_web.analysis import Analysis, MainEffects, MorrisEffects, RegressionMeasures, SobolIndices
+from henad_web.analysis.config_means import config_means
+from henad_web.analysis.pieces import Pieces
 from henad_web.analysis.resamples import Resampling
+from henad_web.analysis.selection import selected
+from henad_web.model.decimals import f64_text
 from henad_web.randomness import DesignRng
 from henad_web.targets import PumpedTarget
 from tests.shared.hosts import Host
@@ -314,6 +318,46 @@ def test_a_table_out_of_order_is_not_taken_for_a_design(host: Host, method: str)
     assert regression(results).configs == len(rows)
     with pytest.raises(hw.UsageError, match=r"block 0, a table design; its rows do not lie as in one; what fits: 'reg"):
         results.sensitivity("y:final", method=method)
+
+
+@pytest.mark.parametrize(
+    "steps", [[(0, 0, 0), (1, 0, 0), (0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 1, 0), (1, 1, 0), (1, 1, 1)]]
+)
+def test_a_trajectory_moves_each_factor_once_and_one_at_a_time(host: Host, steps: list[tuple[int, ...]]) -> None:
+    rows = np.concatenate([trajectory_rows(3), np.array(steps, float)])
+    with pytest.raises(hw.UsageError, match="'morris' needs a morris design"):
+        opened(files_of(host, table_of(rows))).sensitivity("y:final", method="morris")
+
+
+def test_the_order_of_replicates_changes_no_bit(host: Host) -> None:
+    files = files_of(host, grid_of(a=(0.0, 0.3, 1.0)), replicates=3)
+
+    def spread(rows: list[str]) -> list[str]:
+        cells = [row.split(",") for row in rows]
+        place = files["runs.csv"].decode().splitlines()[0].split(",").index("y:final")
+        for number, each in enumerate(cells):
+            each[place] = f64_text(number // 3 + (0.1, 0.2, 0.3)[number % 3])
+        return [",".join(each) for each in cells]
+
+    def turned(rows: list[str]) -> list[str]:
+        return spread(rows)[::-1]
+
+    one, other = (config_means_of(opened(files, edit)) for edit in (spread, turned))
+    assert one == other
+
+
+def config_means_of(results: hw.ResultSet) -> list[float]:
+    analysis = Analysis(_config_means_of(results))
+    while not analysis.advance():
+        pass
+    return analysis.answer
+
+
+def _config_means_of(results: hw.ResultSet) -> Pieces[list[float]]:
+    selection = yield from selected(results, "y:final")
+    means = yield from config_means(results, selection)
+    y: list[float] = means.y.tolist()
+    return y
 
 
 def test_rows_that_are_all_one_are_no_design(host: Host) -> None:
