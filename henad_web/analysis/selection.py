@@ -48,6 +48,9 @@ __all__ = [
 Held: TypeAlias = Mapping[str, "float | int | bool | str | Sequence[float | int | bool | str]"]
 """Factors to hold, by name: at a value, or at any of several."""
 
+MOST_BINS = 10_000
+"""Parts that a factor can be cut into; the tables of more would fill the memory before anything was said."""
+
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
 
@@ -198,8 +201,8 @@ def check_bins(results: RecordedResults, name: str, bins: int) -> None:
     Raises:
         UsageError: There is no such factor, it is no number, or `bins` is no count.
     """
-    if not is_whole(bins, 1):
-        raise UsageError(f"bins is {bins!r}; allowed: a whole number from 1 on")
+    if not is_whole(bins, 1) or bins > MOST_BINS:
+        raise UsageError(f"bins is {bins!r}; allowed: a whole number from 1 to {MOST_BINS:,}")
     if not find_factor(results, name).is_number:
         raise UsageError(
             f"bins cut numbers into parts, and '{name}' is none; leave bins out to have each of its levels"

@@ -32,6 +32,7 @@ __all__ = [
     "Colour",
     "FigureFormat",
     "MARKERS",
+    "MOST_ENTRIES",
     "NEUTRAL",
     "axis_text",
     "draw_legend",
@@ -64,6 +65,9 @@ WIDTH_IN, HEIGHT_IN = 5.6, 3.5
 
 LONGEST_LABEL = 32
 """Letters of a group or a level; longer ones lose their middle."""
+
+LARGEST = 1e300
+"""Largest size of a value that is drawn; an axis around those near the end of what a number holds overflows."""
 
 _STYLE: dict[str, Any] = {
     "figure.dpi": 100,
@@ -103,6 +107,9 @@ Colour: TypeAlias = Any
 
 MANY_ENTRIES = 12
 """Entries of a legend from which they stand in two columns."""
+
+MOST_ENTRIES = 40
+"""Entries of the longest legend; a longer one would leave no room to what it explains."""
 
 _NARROWEST, _UPRIGHT = 9, 22
 """Letters of a line below which levels are written upright, and of levels that stand so or beside an axis."""
@@ -178,13 +185,25 @@ def drawn_on(ax: Axes | None, *, width: float = WIDTH_IN, height: float = HEIGHT
     """Lend the axes to draw on: `ax` in the style it came in, or those of a new figure in the package's.
 
     Raises:
+        UsageError: What was drawn is too large for matplotlib.
         NeedsExtraError: matplotlib is not installed.
     """
     if ax is not None:
         yield ax
+        _check_span(ax)
         return
     with _style():
-        yield new_axes(width=width, height=height)
+        axes = new_axes(width=width, height=height)
+        yield axes
+        _check_span(axes)
+
+
+def _check_span(ax: Axes) -> None:
+    # Matplotlib places its ticks by differences, which overflow.
+    for low, high in (ax.dataLim.intervalx, ax.dataLim.intervaly):
+        if max(abs(low), abs(high)) > LARGEST and low <= high:
+            came = f"values from {low:.3g} to {high:.3g}"
+            raise UsageError(f"{came} cannot be drawn, only those within {LARGEST:g} can; draw another measure")
 
 
 def figure_bytes(drawn: Axes | Figure, kind: str) -> bytes:
@@ -298,6 +317,8 @@ def write_notes(ax: Axes, lines: Iterable[str], *, ends: str = "bands") -> None:
 
 
 def draw_legend(ax: Axes, title: str, entries: int) -> None:
-    """Write a legend: beside the axes, in two columns where it has more than a dozen entries."""
+    """Write a legend: beside the axes, in two columns where it has more than a dozen entries; of too many none."""
+    if entries > MOST_ENTRIES:
+        return
     columns = 1 + (entries > MANY_ENTRIES)
     ax.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.6, ncols=columns)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from henad_web.errors import counted
 from henad_web.plots.canvas import (
     MARKERS,
+    MOST_ENTRIES,
     Colour,
     axis_text,
     draw_legend,
@@ -161,4 +162,8 @@ def _finish(ax: Axes, table: CurveTable, curves: Sequence[Curve], what: str, end
     if table.by:
         title = ", ".join(str(axis) for axis in table.by_axes.values())
         draw_legend(ax, shortened(title), len(curves))
-    write_notes(ax, (runs_line(table.n, what), *table.lines), ends=ends)
+    too_many = len(curves) > MOST_ENTRIES
+    unnamed = (
+        (f"{counted(len(curves), 'group', grouped=True)}, not named: more than {MOST_ENTRIES}",) if too_many else ()
+    )
+    write_notes(ax, (runs_line(table.n, what), *unnamed, *table.lines), ends=ends)

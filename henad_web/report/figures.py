@@ -50,6 +50,10 @@ MANY_LEVELS = 20
 PARTS = 10
 """Parts of equal width that a sampled factor is cut into."""
 
+_TAG = re.compile(r"<[^>]*>")
+_REFERENCE = re.compile(r'(\bid="|href="#|url\(#)')
+"""Where an id stands in a tag; in a text, which may look the same, there is none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
@@ -122,7 +126,7 @@ def inline_svg(axes: Axes, title: str, name: str) -> str:
     """Return the figure of `axes` as an element of HTML that is called `title`; its ids begin with `name`."""
     text = figure_bytes(axes, FigureFormat.SVG).decode()
     element = text[text.index("<svg") :]
-    element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", element)
+    element = _TAG.sub(lambda tag: _REFERENCE.sub(rf"\g<1>{name}-", tag[0]), element)
     return element.replace("<svg ", f'<svg role="img" aria-label="{escaped(title)}" ', 1)
 
 

@@ -10,10 +10,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import henad_web as hw
-from henad_native.cli import main
+from henad_native.cli import drawing, main
 from henad_native.cli.analyzing import held_of
 from henad_web.report import figures
 from tests.native.folders import SIR, TARGET, files_in, record_of, sweep
@@ -98,6 +99,7 @@ def test_a_name_with_a_comma_is_one_value() -> None:
     results = hw.ResultSet.from_files(record.files or {})
     assert held_of(results, "--hold", ["kind=a, b"]) == {"kind": ["a, b"]}
     assert held_of(results, "--hold", ["kind=plain,two"]) == {"kind": ["plain", "two"]}
+    assert held_of(results, "--hold", ["kind=plain", "kind=a, b"]) == {"kind": ["plain", "a, b"]}
 
 
 def test_a_search_says_how_it_stands(tmp_path: Path, capsys: Captured) -> None:
@@ -130,6 +132,18 @@ def test_a_wrong_question_is_refused(
     assert printed.out == ""
 
 
+def told(axes: Any, kind: str = "svg") -> bytes:
+    """Return what `axes` say and draw, without the time that it takes to lay them out."""
+    figure = axes.get_figure()
+    texts = [text.get_text() for each in figure.axes for text in each.texts]
+    drawn = [line.get_xydata().tolist() for line in axes.lines]
+    drawn += [patch.get_bbox().bounds for patch in axes.patches]
+    drawn += [
+        np.ma.filled(each.get_array(), np.nan).tolist() for each in axes.collections if each.get_array() is not None
+    ]
+    return repr((str(kind), axes.get_xlabel(), axes.get_ylabel(), texts, drawn)).encode()
+
+
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
 def test_a_figure_is_the_one_that_a_program_draws(kind: str, folder: Path, tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "new" / f"out.{kind.upper()}"
@@ -159,33 +173,21 @@ def test_a_figure_is_the_one_that_a_program_draws(kind: str, folder: Path, tmp_p
     ],
 )
 def test_every_kind_of_plot_takes_what_the_call_takes(
-    arguments: list[str], drawn: Any, zipped: Path, tmp_path: Path
+    arguments: list[str], drawn: Any, zipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(drawing, "figure_bytes", told)
     assert main(["plot", str(zipped), *arguments, "-o", str(tmp_path / "out.svg")]) == 0
-    assert (tmp_path / "out.svg").read_bytes() == hw.figure_bytes(drawn(hw.ResultSet.open(zipped).plot), "svg")
+    assert (tmp_path / "out.svg").read_bytes() == told(drawn(hw.ResultSet.open(zipped).plot))
 
 
-def test_tick_0_is_a_tick(folder: Path, tmp_path: Path) -> None:
-    assert (
-        main(
-            [
-                "plot",
-                str(folder),
-                "response",
-                "--x",
-                "infection_rate",
-                "--y",
-                "Infected",
-                "--at",
-                "0",
-                "-o",
-                str(tmp_path / "out.svg"),
-            ]
-        )
-        == 0
-    )
-    axes = hw.ResultSet.open(folder).plot.response("Infected", "infection_rate", at=0)
-    assert (tmp_path / "out.svg").read_bytes() == hw.figure_bytes(axes, "svg")
+def test_tick_0_is_a_tick(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "figure_bytes", told)
+    file = tmp_path / "out.svg"
+    arguments = ["response", "--x", "infection_rate", "--y", "Infected", "--at", "0"]
+    assert main(["plot", str(folder), *arguments, "-o", str(file)]) == 0
+    plot = hw.ResultSet.open(folder).plot
+    assert file.read_bytes() == told(plot.response("Infected", "infection_rate", at=0))
+    assert file.read_bytes() != told(plot.response("Infected", "infection_rate", at=10))
 
 
 @pytest.mark.parametrize(
@@ -202,6 +204,7 @@ def test_tick_0_is_a_tick(folder: Path, tmp_path: Path) -> None:
         (["respons", "-o", "out.svg"], 2, "'respons' is not one of 'response', 'bands'"),
         ([*CURVE[:-1], "Infected:mx", "-o", "out.svg"], 1, "did you mean 'Infected:max'"),
         (["search", "-o", "out.svg"], 1, "the results are of a sweep, not of a search"),
+        ([*CURVE, "--bins", "10001", "-o", "out.svg"], 1, "bins is 10001; allowed: a whole number from 1 to 10,000"),
     ],
 )
 def test_a_wrong_plot_is_refused_before_a_file_is_there(
@@ -233,7 +236,21 @@ def test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(folder: Path, tm
 def test_a_place_that_cannot_be_written_is_told(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "file").write_text("")
     assert main(["plot", str(folder), *CURVE, "-o", str(tmp_path / "file" / "out.svg")]) == 1
-    assert "error: cannot write " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("error: cannot write ")
+    assert said.endswith("; --out FILE writes elsewhere\n")
+
+
+@pytest.mark.parametrize("command", [["plot", *CURVE], ["report"]], ids=lambda command: command[0])
+def test_a_folder_is_no_file_and_cannot_be_replaced(
+    command: list[str], folder: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    place = tmp_path / "out.svg"
+    place.mkdir()
+    arguments = [command[0], str(folder), *command[1:], "-o", str(place)]
+    for more in ([], ["--overwrite"]):
+        assert main([*arguments, *more]) == 2
+        assert capsys.readouterr().err == f"error: --out: {place} is a folder; give the name of a file\n"
 
 
 def test_a_report_stands_beside_its_results(folder: Path, zipped: Path, tmp_path: Path, capsys: Captured) -> None:

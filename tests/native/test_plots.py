@@ -20,7 +20,7 @@ from matplotlib.text import Text
 
 import henad_web as hw
 from henad_web.plots.bars import MOST_FACTORS, draw_sensitivity
-from henad_web.plots.canvas import group_colours, new_axes, shortened
+from henad_web.plots.canvas import MOST_ENTRIES, group_colours, new_axes, shortened
 from henad_web.plots.lines import draw_bands, draw_response
 from tests.native.made_answers import HOSTILE, LEFT_OUT, LONG, bands_of, response_of, sensitivities
 
@@ -171,6 +171,23 @@ def test_of_many_factors_those_that_matter_are_drawn_and_the_rest_is_counted() -
     assert len(axes.get_yticklabels()) == MOST_FACTORS
     assert axes.get_yticklabels()[-1].get_text() == f"Factor {MOST_FACTORS - 1}"
     assert "12 factors with less of alone (S1) not drawn" in notes(axes)
+
+
+def test_a_legend_that_leaves_no_room_is_not_written_and_that_is_said() -> None:
+    axes = draw_response(response_of(RATES, list(range(MOST_ENTRIES + 1))))
+    assert axes.get_legend() is None
+    assert f"; {MOST_ENTRIES + 1} groups, not named: more than {MOST_ENTRIES}" in notes(axes)
+    assert draw_response(response_of(RATES, list(range(MOST_ENTRIES)))).get_legend() is not None
+
+
+@pytest.mark.parametrize("ax", [None, "mine"])
+def test_values_that_matplotlib_cannot_place_are_refused_in_words(ax: str | None) -> None:
+    table = response_of(RATES, has_interval=False)
+    table.center[0] = -1e308
+    with pytest.raises(
+        hw.UsageError, match=r"^values from -1e\+308 to 30.3 cannot be drawn, only those within 1e\+300"
+    ):
+        draw_response(table, None if ax is None else Figure().subplots())
 
 
 HARD: dict[str, Callable[[], Axes]] = {

@@ -12,10 +12,11 @@ import msgspec
 import pytest
 
 import henad_web as hw
+from henad_web.plots.lines import draw_response
 from henad_web.report import figures
 from henad_web.report.document import report_html
 from tests.native.folders import TARGET, record_of
-from tests.native.made_answers import HOSTILE
+from tests.native.made_answers import HOSTILE, response_of
 from tests.native.test_result_plots import GRID, grid, searched
 from tests.shared.toy_models import Divides, Toy, entry_of, toy_spec
 
@@ -80,8 +81,13 @@ def few_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
+def html() -> str:
+    return grid().to_html()
+
+
+@cache
 def page() -> Page:
-    return Page(grid().to_html())
+    return checked(html())
 
 
 def checked(text: str) -> Page:
@@ -97,7 +103,7 @@ def checked(text: str) -> Page:
 
 
 def test_it_says_what_was_studied_what_came_out_and_how_to_have_it_again() -> None:
-    read = checked(grid().to_html())
+    read = page()
     assert read.texts["h2"] == [
         "What this is",
         "Figures",
@@ -112,7 +118,7 @@ def test_it_says_what_was_studied_what_came_out_and_how_to_have_it_again() -> No
     assert grid().manifest.plan.plan_hash in read.section("Study")
     assert f"henad-web {hw.__version__}" in read.section("Where it comes from")
     assert read.section("Runs that are not ok").split() == ["Runs", "that", "are", "not", "ok", "none"]
-    assert "viewport" in grid().to_html()
+    assert "viewport" in html()
 
 
 def test_the_figures_fit_the_design_and_each_has_words_and_numbers() -> None:
@@ -142,7 +148,7 @@ def test_a_sampled_design_is_cut_into_parts() -> None:
 
 
 def test_the_same_results_make_the_same_bytes() -> None:
-    assert grid().to_html() == report_html(hw.ResultSet.from_files(_files()))
+    assert html() == report_html(hw.ResultSet.from_files(_files()))
 
 
 def _files() -> dict[str, bytes]:
@@ -205,6 +211,13 @@ def test_names_and_notes_of_others_are_texts(tmp_path: Path) -> None:
     assert [text.count(tag) for tag in ("<script", "<b>", "<img")] == [0, 0, 0]
 
 
+def test_ids_of_figures_differ_and_texts_that_look_like_one_stay_as_they_are() -> None:
+    name = 'id="a" url(#b)'
+    text = figures.inline_svg(draw_response(response_of([0.1, 0.2], label=name)), "title", "figure7")
+    assert f">{name}</text>" in text
+    assert set(re.findall(r'(?:\bid="|url\(#|href="#)([a-z]*\d*-?)', re.sub(r">[^<]*<", "><", text))) == {"figure7-"}
+
+
 def test_results_that_are_not_whole_have_a_report_too() -> None:
     files = _files()
     header = files["runs.csv"].split(b"\n")[0] + b"\n"
@@ -222,6 +235,7 @@ def test_results_that_are_not_whole_have_a_report_too() -> None:
 
 def test_as_many_measures_are_drawn_as_a_page_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "MOST_MEASURES", 2)
+    monkeypatch.setattr(figures, "inline_svg", lambda axes, title, name: "")
     drawn = [found.title for found in figures.figures_of(grid())]
     assert [title for title in drawn if "over time" in title] == [
         f"{name} over time by infection_rate" for name in ("Susceptible", "Infected")

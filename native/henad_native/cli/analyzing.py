@@ -33,7 +33,7 @@ MOST_MEASURES = 4
 ResultsPath = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results, or a zip of one.")]
 Hold = Annotated[
     list[str] | None,
-    typer.Option("--hold", metavar="FACTOR=VALUE[,...]", help="Only runs with these values; may be repeated."),
+    typer.Option("--hold", metavar="FACTOR=VALUE[,...]", help="Only runs with any of these values; may be repeated."),
 ]
 At = Annotated[int | None, typer.Option("--at", metavar="TICK", min=0, help="Take Y, a statistic, at this tick.")]
 
@@ -77,7 +77,7 @@ def analyze_command(
 
 
 def held_of(results: hw.ResultSet, option: str, texts: Sequence[str] | None) -> Held:
-    """Return the values of factors that `texts`, each ``FACTOR=VALUE`` or ``FACTOR=VALUE,VALUE``, name.
+    """Return the values of factors that `texts`, each ``FACTOR=VALUE`` or ``FACTOR=VALUE,VALUE``, name, all together.
 
     Raises:
         BadOption: A text is of another form, or a value none of its factor's kind.
@@ -89,10 +89,11 @@ def held_of(results: hw.ResultSet, option: str, texts: Sequence[str] | None) -> 
         if not sign:
             raise BadOption(option, f"{whole_text(text)} has no =; write FACTOR=VALUE")
         levels = find_factor(results, name).values
-        if values in levels.tolist():  # a name may hold a comma
-            held[name] = [values]
-        else:
-            held[name] = [_value(option, name, value, levels) for value in values.split(",")]
+        # A name may hold a comma.
+        is_name = values in levels.tolist()
+        held.setdefault(name, []).extend(
+            [values] if is_name else [_value(option, name, value, levels) for value in values.split(",")]
+        )
     return held
 
 

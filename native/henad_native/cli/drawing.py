@@ -112,8 +112,7 @@ def plot_command(
     given |= {"condition": condition, "center": center, "bins": bins, "method": method}
     figure_kind = _figure_kind(out)
     options = _checked(kind, {name: value for name, value in given.items() if value is not None and value != []})
-    if not overwrite:
-        refuse_replaced([out])
+    _check_place(out, overwrite=overwrite)
     results = hw.ResultSet.open(path)
     for name in ("a", "b", "hold"):
         if name in options:
@@ -140,8 +139,7 @@ def report_command(
     The model is not needed, and the results may be of a sweep that still runs or was cut off.
     """
     file = _beside(path) if out is None else out
-    if not overwrite:
-        refuse_replaced([file])
+    _check_place(file, overwrite=overwrite)
     _write(file, hw.ResultSet.open(path).to_html().encode())
 
 
@@ -176,7 +174,20 @@ def _beside(path: Path) -> Path:
     return named.with_name(f"{named.stem if is_archive_file(path) else named.name}.html")
 
 
+def _check_place(file: Path, *, overwrite: bool) -> None:
+    """Make sure that `file` may be written, before anything is read.
+
+    Raises:
+        BadOption: It is a folder.
+        OutputError: It is there, and is not to be replaced.
+    """
+    if os.path.isdir(file):
+        raise BadOption("--out", f"{file} is a folder; give the name of a file")
+    if not overwrite:
+        refuse_replaced([file])
+
+
 def _write(file: Path, content: bytes) -> None:
     """Write `file` and tell its name."""
-    put_file(file, lambda place: write_new(place, [content]))
+    put_file(file, lambda place: write_new(place, [content]), elsewhere="--out FILE")
     print_line(result_console(), str(file))

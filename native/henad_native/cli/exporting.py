@@ -120,8 +120,13 @@ def _is_unedited(file: Path) -> bool:
         return False
 
 
-def put_file(file: Path, write: _Write) -> None:
+def put_file(file: Path, write: _Write, *, elsewhere: str = "--out FOLDER") -> None:
     """Let `write` make the file beside its place, and move it there once it is whole.
+
+    Args:
+        file: The file.
+        write: Makes it, at the place it is called with.
+        elsewhere: The option that names another place.
 
     Raises:
         OutputError: It cannot be written; what was there is as before.
@@ -134,7 +139,7 @@ def put_file(file: Path, write: _Write) -> None:
         write(beside)
         rename_over(beside, file)
     except OSError as error:
-        cure = "describe a copy of the folder" if file.name == CRATE else "--out FOLDER writes elsewhere"
+        cure = "describe a copy of the folder" if file.name == CRATE else f"{elsewhere} writes elsewhere"
         message = f"cannot write {file}: {error.strerror or error}; what was there is as before; {cure}"
         raise OutputError(message, path=str(file)) from error
     finally:
