@@ -189,21 +189,23 @@ def drawn_on(ax: Axes | None, *, width: float = WIDTH_IN, height: float = HEIGHT
         NeedsExtraError: matplotlib is not installed.
     """
     if ax is not None:
-        yield ax
-        _check_span(ax)
+        with _checked(ax):
+            yield ax
         return
-    with _style():
-        axes = new_axes(width=width, height=height)
+    with _style(), _checked(new_axes(width=width, height=height)) as axes:
         yield axes
-        _check_span(axes)
 
 
-def _check_span(ax: Axes) -> None:
-    # Matplotlib places its ticks by differences, which overflow.
-    for low, high in (ax.dataLim.intervalx, ax.dataLim.intervaly):
-        if max(abs(low), abs(high)) > LARGEST and low <= high:
-            came = f"values from {low:.3g} to {high:.3g}"
-            raise UsageError(f"{came} cannot be drawn, only those within {LARGEST:g} can; draw another measure")
+@contextmanager
+def _checked(ax: Axes) -> Iterator[Axes]:
+    try:
+        yield ax
+    finally:
+        # Matplotlib places its ticks by differences, which overflow: then, or while it is drawn on.
+        for low, high in (ax.dataLim.intervalx, ax.dataLim.intervaly):
+            if max(abs(low), abs(high)) > LARGEST and low <= high:
+                came = f"values from {low:.3g} to {high:.3g}"
+                raise UsageError(f"{came} cannot be drawn, only those within {LARGEST:g} can; draw another measure")
 
 
 def figure_bytes(drawn: Axes | Figure, kind: str) -> bytes:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 import henad_web as hw
 from henad_web.analysis.heatmap import Heatmap
+from henad_web.plots.bars import draw_comparison
 from henad_web.plots.grids import draw_heatmap
 from henad_web.plots.results import ResultPlots
 from tests.native.folders import SIR, TARGET, record_of
@@ -141,6 +142,14 @@ def test_a_comparison_has_both_groups_and_their_difference_with_its_interval() -
     axes.figure.draw_without_rendering()
     assert beside.get_ylim() == pytest.approx([end - base for end in axes.get_ylim()])
     assert notes(axes).startswith(f"difference {table.difference:.5g}, interval {table.low:.5g} to {table.high:.5g}; ")
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_groups_that_matplotlib_cannot_place_are_refused_in_words() -> None:
+    table = grid().compare("Infected:max", {"recovery_rate": 0.05}, {"recovery_rate": 0.2})
+    far = replace(table, a=replace(table.a, mean=1e308), b=replace(table.b, mean=-1e308))
+    with pytest.raises(hw.UsageError, match=r"^values from -1e\+308 to 1e\+308 cannot be drawn"):
+        draw_comparison(far)
 
 
 def test_a_box_has_a_bar_for_each_factor_that_it_restricts() -> None:
