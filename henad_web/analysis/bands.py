@@ -19,6 +19,7 @@ from henad_web.analysis.pieces import Pieces, piecewise, stretches
 from henad_web.analysis.samples import AfterStop, Samples, samples_of
 from henad_web.analysis.selection import (
     Held,
+    check_different,
     chosen,
     failed_rows,
     find_factor,
@@ -115,8 +116,9 @@ def bands(
     """
     choice = _choice_of(center, spread, quantiles, confidence, after_stop)
     column, names = stat_column(results, y), several(by)
+    check_different(y=y, by=names)
     factors = [find_factor(results, name) for name in names]
-    is_asked = held_rows(results, held or {})
+    is_asked = yield from held_rows(results, held)
     has_failed = yield from failed_rows(results)
     rows = np.flatnonzero(is_asked & ~has_failed)
     groups = yield from grouped([factor.taken(rows) for factor in factors], len(rows))
@@ -285,7 +287,8 @@ def _cells(grid: _Grid, choice: _Choice) -> Pieces[Center]:
         return Center(n=n, center=center, low=low, high=high)
     squares = np.zeros(grid.count)
     for cells, values in grid.rows():
-        np.add.at(squares, cells, np.square(values - mean[cells]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.add.at(squares, cells, np.square(values - mean[cells]))
         yield
     half = np.sqrt(squares / np.where(n > 1, n - 1, np.nan))
     if choice.spread is Spread.INTERVAL:
@@ -293,7 +296,8 @@ def _cells(grid: _Grid, choice: _Choice) -> Pieces[Center]:
         for size in np.flatnonzero(np.bincount(n.astype(np.intp))).tolist():
             factors[size] = t_quantile(size - 1, choice.confidence)
         half *= factors[n] / np.sqrt(np.maximum(n, 1))
-    return Center(n=n, center=mean, low=mean - half, high=mean + half)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Center(n=n, center=mean, low=mean - half, high=mean + half)
 
 
 def _cell_means(grid: _Grid) -> Pieces[tuple[Ints, Floats]]:
@@ -306,6 +310,7 @@ def _cell_means(grid: _Grid) -> Pieces[tuple[Ints, Floats]]:
         is_first = n[cells] == 0
         origin[cells[is_first]] = values[is_first]
         np.add.at(n, cells, 1)
-        np.add.at(total, cells, values - origin[cells])
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.add.at(total, cells, values - origin[cells])
         yield
     return n, np.where(n > 0, origin + total / np.maximum(n, 1), np.nan)

@@ -48,16 +48,19 @@ def bootstrap_difference(
         return math.nan, math.nan
     left = yield from resampled_means(first, resamples, seed, 0)
     right = yield from resampled_means(second, resamples, seed, 1)
-    return (yield from _percentiles(left - right, confidence))
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = left - right
+    return (yield from _percentiles(apart, confidence))
 
 
 def resampled_means(values: Floats, resamples: int, seed: int, group: int) -> Pieces[Floats]:
     """Return the mean of each of `resamples` draws of as many of `values` as there are, ``(resamples,)``."""
-    totals, size, state = np.zeros(resamples), len(values), mix_seed(mix_seed(seed % 2**64) + group)
+    totals, size, state = np.zeros(resamples), len(values), mix_seed(mix_seed(int(seed) % 2**64) + group)
     for part in stretches(size, max(1, PIECE_ROWS // resamples)):
         drawn, state = drawn_places(state, size, (part.stop - part.start) * resamples)
-        for row in values[drawn].reshape(-1, resamples):  # one after another: the same sum on every platform
-            totals += row
+        with np.errstate(over="ignore", invalid="ignore"):  # no sum of the largest numbers is a number
+            for row in values[drawn].reshape(-1, resamples):  # one after another: the same sum on every platform
+                totals += row
         yield
     return np.asarray(totals / size)
 

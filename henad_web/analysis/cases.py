@@ -80,7 +80,7 @@ def cases_of(results: RecordedResults, asked: str, *, held: Held | None, thresho
         y, wanted = selection.y, selection.y >= threshold
         return Cases(axis=selection.axis, y=y, is_interesting=wanted, rows=selection.rows, left_out=selection.left_out)
     names, holds = _condition(asked, (*results.reducer_columns, *NUMBERS))
-    counts = held_rows(results, held or {})
+    counts = yield from held_rows(results, held)
     has_failed = yield from failed_rows(results)
     rows = np.flatnonzero(counts & ~has_failed)
     left_out = LeftOut(

@@ -18,7 +18,7 @@ from henad_web.analysis.intervals import bootstrap_text, check_confidence, check
 from henad_web.analysis.ordered import OrderedGroups, ordered
 from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.ranks import RankTest, rank_test
-from henad_web.analysis.selection import Held, Selection, chosen, selected
+from henad_web.analysis.selection import Held, Selection, check_held, chosen, held_levels, selected
 from henad_web.analysis.tables import AnalysisTable, Axis, Column, LeftOut
 from henad_web.errors import UsageError, counted
 from henad_web.results.recorded import RecordedResults
@@ -146,6 +146,8 @@ def compare(
     """
     check_confidence(confidence, chosen("interval", interval, [_WELCH, _BOOTSTRAP]))
     check_draws(resamples, seed)
+    for option, group in (("a", a), ("b", b), ("held", held)):
+        check_held(results, group, option)
     _check_apart(a, b, held or {})
     first = yield from selected(results, y, held={**(held or {}), **a}, at=at, after_stop=after_stop)
     second = yield from selected(results, y, held={**(held or {}), **b}, at=at, after_stop=after_stop)
@@ -199,12 +201,13 @@ def _comparison(a: tuple[Selection, Held], b: tuple[Selection, Held], choice: _C
 
 def _check_apart(a: Held, b: Held, held: Held) -> None:
     for name, group in (("a", a), ("b", b)):
-        if not isinstance(group, Mapping) or not group:
+        if not group:
             raise UsageError(f"{name} is {group!r}; allowed: what its runs have in common, such as {{'rate': 0.2}}")
         twice = sorted(group.keys() & held.keys())
         if twice:
             raise UsageError(f"factor '{twice[0]}' is in held and in {name}; name it once")
-    if dict(a) == dict(b):
+    first, second = ({name: held_levels(levels) for name, levels in group.items()} for group in (a, b))
+    if first == second:
         raise UsageError("a and b are the same; give them levels that differ")
 
 
@@ -212,7 +215,7 @@ def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Float
     """Return what a group comes to, and its values in order."""
     means = yield from means_of(np.zeros(len(selection.y), np.int64), 1, selection.y)
     values = np.asarray((yield from ordered(selection.y)), np.float64)
-    label = ", ".join(f"{name} {_levels_text(levels)}" for name, levels in held.items())
+    label = ", ".join(f"{name} {' or '.join(map(level_text, held_levels(levels)))}" for name, levels in held.items())
     found = GroupSummary(
         label=label,
         n=len(values),
@@ -224,19 +227,16 @@ def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Float
     return found, values
 
 
-def _levels_text(levels: object) -> str:
-    listed = levels if isinstance(levels, (list, tuple, np.ndarray)) else [levels]
-    return " or ".join(map(level_text, listed))
-
-
 def _welch(a: GroupSummary, b: GroupSummary, confidence: float) -> tuple[float, float]:
     """Return the ends of Welch's interval of the difference of means; NaN where a group has one number."""
     difference = a.mean - b.mean
     left, right = a.sd * a.sd / a.n, b.sd * b.sd / b.n
-    if not left + right > 0:
-        return (math.nan, math.nan) if math.isnan(left + right) else (difference, difference)
-    degrees = (left + right) ** 2 / (left * left / (a.n - 1) + right * right / (b.n - 1))
-    half = student_quantile(degrees, confidence) * math.sqrt(left + right)
+    both = left + right
+    if not 0 < both < math.inf:
+        return (difference, difference) if both == 0 else (math.nan, math.nan)
+    left, right = left / both, right / both  # of the squares of large ones there is no number
+    degrees = 1 / (left * left / (a.n - 1) + right * right / (b.n - 1))
+    half = student_quantile(degrees, confidence) * math.sqrt(both)
     return difference - half, difference + half
 
 

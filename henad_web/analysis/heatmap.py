@@ -15,8 +15,7 @@ from henad_web.analysis.grouping import binned, levels_of
 from henad_web.analysis.intervals import CenterKind, means_of, rows_of
 from henad_web.analysis.ordered import ordered_groups
 from henad_web.analysis.pieces import Pieces, piecewise
-from henad_web.analysis.response import check_different
-from henad_web.analysis.selection import Factor, Held, Selection, check_bins, chosen, selected
+from henad_web.analysis.selection import Factor, Held, Selection, check_bins, check_different, chosen, selected
 from henad_web.analysis.tables import AnalysisTable, Axis, Column
 from henad_web.errors import UsageError, counted
 from henad_web.results.recorded import RecordedResults

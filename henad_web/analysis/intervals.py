@@ -127,7 +127,7 @@ def check_draws(resamples: int, seed: int) -> None:
     """
     if not is_whole(resamples, 2):
         raise UsageError(f"resamples is {whole_text(resamples)}; allowed: a whole number from 2 on")
-    if isinstance(seed, bool) or not isinstance(seed, int):
+    if not is_whole(seed):
         raise UsageError(f"seed is {whole_text(seed)}; allowed: a whole number")
 
 
@@ -150,7 +150,7 @@ def check_confidence(confidence: float, interval: str | None = None) -> None:
     if interval in (Interval.BOOTSTRAP, Interval.ORDER):
         if not isinstance(confidence, float) or not 0 < confidence < 1:
             raise UsageError(f"confidence is {whole_text(confidence)}; allowed: a number between 0 and 1, such as 0.95")
-    elif confidence not in CONFIDENCES:
+    elif not isinstance(confidence, float) or confidence not in CONFIDENCES:
         known = ", ".join(map(number_text, CONFIDENCES))
         if interval is not None:
             known = f"{known}, of '{interval}'; interval='bootstrap' takes any between 0 and 1"

@@ -81,7 +81,7 @@ class OrderedGroups:
         """Return the quantile `share` of each group, ``(groups,)``; NaN of one without numbers.
 
         Between two numbers it is interpolated linearly (definition 7 of Hyndman and Fan, The American Statistician 50,
-        1996), in the same steps as numpy's.
+        1996), in the same steps as numpy's where their distance is a number.
         """
         found = np.full(len(self.counts), np.nan)
         some = np.flatnonzero(self.counts)
@@ -90,9 +90,11 @@ class OrderedGroups:
         below = np.floor(place).astype(np.int64)
         low = self.values[starts + below]
         high = self.values[starts + np.minimum(below + 1, lasts)]
-        step, part = high - low, place - below
-        with np.errstate(invalid="ignore"):
-            found[some] = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
+        part = place - below
+        with np.errstate(over="ignore", invalid="ignore"):
+            step = high - low
+            between = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
+            found[some] = np.where(np.isinf(step), low * (1 - part) + high * part, between)
         return found
 
     def values_of(self, group: int) -> Floats:

@@ -54,7 +54,7 @@ class Resampling:
 
     def counts(self, points: int) -> Iterator[Floats]:
         """Yield for each resample how often each of `points` was drawn, float64 ``(points,)``."""
-        state = mix_seed(self.seed & MASK64)
+        state = mix_seed(int(self.seed) & MASK64)
         for part in stretches(self.resamples, max(1, PIECE_ROWS // points)):
             drawn, state = drawn_places(state, points, (part.stop - part.start) * points)
             for row in drawn.reshape(-1, points):

@@ -14,9 +14,9 @@ from henad_web.analysis.curves import CurveTable, Floats, Ints
 from henad_web.analysis.grouping import Bins, axes_of, binned, grouped
 from henad_web.analysis.intervals import IntervalChoice, center_and_interval, interval_choice
 from henad_web.analysis.pieces import Pieces, piecewise
-from henad_web.analysis.selection import Held, Selection, check_bins, selected, several
+from henad_web.analysis.selection import Held, Selection, check_bins, check_different, selected, several
 from henad_web.analysis.tables import Column
-from henad_web.errors import UsageError, counted
+from henad_web.errors import counted
 from henad_web.results.recorded import RecordedResults
 
 __all__ = ["Response", "response"]
@@ -116,22 +116,6 @@ def _response(
         n=found.n,
         notes=(choice.line, *_told(found.n, x, parts)),
     )
-
-
-def check_different(*, y: str, x: str, by: Sequence[str], second: str | None = None) -> None:
-    """Make sure that no name is given for two things.
-
-    Raises:
-        UsageError: One is.
-    """
-    named = [("x", x), *(("by", name) for name in by)] + ([] if second is None else [("y", second)])
-    seen: dict[str, str] = {}
-    for place, name in named:
-        if name in seen:
-            raise UsageError(f"factor '{name}' is given twice, as {seen[name]} and as {place}; name it once")
-        seen[name] = place
-    if y in seen:
-        raise UsageError(f"'{y}' is given as what is measured and as {seen[y]}; a measure is a reducer or a statistic")
 
 
 def _told(n: Ints, x: str, parts: Bins | None) -> tuple[str, ...]:

@@ -6,14 +6,16 @@ without a finite value never count; a run that met a value which is not finite d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.analysis.pieces import Pieces, stretches
+from henad_web.analysis.ordered import distinct
+from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.samples import AfterStop, values_at
 from henad_web.analysis.tables import Axis, Column, LeftOut
 from henad_web.errors import UsageError, near_miss
@@ -29,10 +31,13 @@ __all__ = [
     "Held",
     "Selection",
     "check_bins",
+    "check_different",
+    "check_held",
     "chosen",
     "factor_names",
     "failed_rows",
     "find_factor",
+    "held_levels",
     "held_rows",
     "is_whole",
     "measured_axis",
@@ -50,6 +55,9 @@ Held: TypeAlias = Mapping[str, "float | int | bool | str | Sequence[float | int 
 
 MOST_BINS = 10_000
 """Parts that a factor can be cut into; the tables of more would fill the memory before anything was said."""
+
+_PIECE_LEVELS = PIECE_ROWS // 4
+"""Levels that a piece looks up one by one: each takes 0.1 us natively."""
 
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.int64]
@@ -135,7 +143,7 @@ def selected(
     stop = AfterStop(chosen("after_stop", after_stop, list(AfterStop)))
     axis = measured_axis(results, y, at)
     found = {name: find_factor(results, name) for name in factors}
-    is_asked = held_rows(results, held or {})
+    is_asked = yield from held_rows(results, held)
     if block is not None:
         is_asked &= results.runs["block"] == block
     if at is None:
@@ -185,14 +193,46 @@ def chosen(option: str, value: object, allowed: Sequence[str]) -> str:
     raise UsageError(f"{option} is {value!r}; allowed: {words}" + (f"; {hint}" if hint else ""))
 
 
-def is_whole(value: object, least: int) -> bool:
+def is_whole(value: object, least: float = -math.inf) -> bool:
     """Return whether `value` is a whole number, not below `least`; yes and no are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
 
 def several(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names that an option holds which takes one or several."""
-    return (names,) if isinstance(names, str) else tuple(names)
+    """Return the names that an option holds which takes one or several.
+
+    Raises:
+        UsageError: It holds something else.
+    """
+    listed = (names,) if isinstance(names, str) else names
+    if not isinstance(listed, Iterable) or not all(isinstance(name, str) for name in listed):
+        raise UsageError(f"{whole_text(names)} is no name of a column; allowed: one, or several in a list")
+    return tuple(listed)
+
+
+def check_different(*, y: str, x: str | None = None, by: Sequence[str] = (), second: str | None = None) -> None:
+    """Make sure that no name is given for two things, and that each is one.
+
+    Raises:
+        UsageError: One is given twice, or is something else.
+    """
+    factors = [("x", x), *(("by", name) for name in by), ("y", second)]
+    seen: dict[str, str] = {}
+    for place, name in factors:
+        if name is None:
+            continue
+        _check_name(place, name)
+        if name in seen:
+            raise UsageError(f"factor '{name}' is given twice, as {seen[name]} and as {place}; name it once")
+        seen[name] = place
+    _check_name("what is measured", y)
+    if y in seen:
+        raise UsageError(f"'{y}' is given as what is measured and as {seen[y]}; a measure is a reducer or a statistic")
+
+
+def _check_name(place: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise UsageError(f"{place} is {whole_text(name)}; allowed: the name of one column")
 
 
 def check_bins(results: RecordedResults, name: str, bins: int) -> None:
@@ -221,7 +261,7 @@ def find_factor(results: RecordedResults, name: str) -> Factor:
         UsageError: There is none.
     """
     known = factor_names(results)
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise unknown("factor", name, known)
     if name in results.runs.param_ids:
         param = next((param for param in _params_of(results) if param.get("id") == name), {})
@@ -245,6 +285,7 @@ def measured_axis(results: RecordedResults, name: str, at: int | None = None) ->
     Raises:
         UsageError: There is none, or `at` is no tick.
     """
+    _check_name("what is measured", name)
     if at is not None:
         stat_column(results, name)
         if not is_whole(at, 0):
@@ -283,26 +324,54 @@ def no_runs_left(axis: Axis, left_out: LeftOut) -> UsageError:
     return UsageError(f"no run has a value of '{axis.label}': {why}")
 
 
-def held_rows(results: RecordedResults, held: Held) -> NDArray[np.bool_]:
+def check_held(results: RecordedResults, held: Held | None, option: str = "held") -> None:
+    """Make sure that what an `option` holds are levels of factors; whether runs have them is for `held_rows` to see.
+
+    Raises:
+        UsageError: `held` is no mapping, there is no such factor, or a level is neither a number nor text.
+    """
+    if held is None:
+        return
+    if not isinstance(held, Mapping):
+        raise UsageError(
+            f"{option} is {whole_text(held)}; allowed: factors with what to hold them at, {{'name': value}}"
+        )
+    for name, levels in held.items():
+        find_factor(results, name)
+        if not all(isinstance(level, float | int | str) for level in held_levels(levels)):
+            raise UsageError(f"'{name}' of {option} is {whole_text(levels)}; allowed: a value, or several in a list")
+
+
+def held_rows(results: RecordedResults, held: Held | None) -> Pieces[NDArray[np.bool_]]:
     """Return whether each row has the levels that are `held`, ``(rows,)``.
 
     Raises:
-        UsageError: There is no such factor, or no run with such a level.
+        UsageError: As of `check_held`, or no run has such a level.
     """
+    check_held(results, held)
     is_asked = np.ones(len(results.runs), np.bool_)
-    for name, levels in held.items():
-        values = find_factor(results, name).values
-        for level in _several(levels):
-            if not (values == level).any() if len(values) else False:
-                known = np.unique(values)
-                shown = ", ".join(repr(value) for value in known[:20].tolist()) + (", ..." if len(known) > 20 else "")
-                raise UsageError(f"no run has {name} = {level!r}; its values here: {shown}")
-        is_asked &= np.isin(values, np.asarray(_several(levels)))
+    for name, levels in (held or {}).items():
+        values, wanted = find_factor(results, name).values, held_levels(levels)
+        # Python tells 2^53 + 1 from 2.0^53, which numpy takes for one number.
+        among, found = set(wanted), set()
+        for part in stretches(len(values), _PIECE_LEVELS):
+            cells = values[part].tolist()
+            is_asked[part] &= np.fromiter(map(among.__contains__, cells), np.bool_, len(cells))
+            found |= among.intersection(cells)
+            yield
+        lacking = [level for level in wanted if level not in found]
+        if lacking and len(values):
+            known = yield from distinct(values)
+            shown = ", ".join(map(repr, known[:20].tolist())) + (", ..." if len(known) > 20 else "")
+            raise UsageError(f"no run has {name} = {whole_text(lacking[0])}; its values here: {shown}")
     return is_asked
 
 
-def _several(levels: object) -> list[float | int | bool | str]:
-    return list(levels) if isinstance(levels, Iterable) and not isinstance(levels, str) else [levels]  # type: ignore[list-item]
+def held_levels(levels: object) -> list[float | int | bool | str]:
+    """Return the levels, one or several, as Python's own values."""
+    listed: Any = levels.tolist() if isinstance(levels, np.ndarray) else levels
+    each = listed if isinstance(listed, Collection) and not isinstance(listed, str) else [listed]
+    return [level.item() if isinstance(level, np.generic) else level for level in each]
 
 
 def not_done(results: RecordedResults) -> int:

@@ -25,6 +25,7 @@ from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.selection import (
     Held,
     Selection,
+    check_different,
     find_factor,
     held_rows,
     measured_axis,
@@ -131,11 +132,13 @@ def summary(
         MissingFileError: `at` is given, and there is no series.csv.
     """
     choice = interval_choice(center="mean", interval=interval, confidence=confidence, resamples=resamples, seed=seed)
-    shares = check_quantiles(quantiles) if len(quantiles) else ()
+    shares = () if isinstance(quantiles, (tuple, list)) and not quantiles else check_quantiles(quantiles)
     ys = _measures(results, y, at)
     names = varied_factors(results) if by is None else several(by)
+    for name in ys:
+        check_different(y=name, by=names)
     factors = [find_factor(results, name) for name in names]
-    asked = np.flatnonzero(held_rows(results, held or {}))
+    asked = np.flatnonzero((yield from held_rows(results, held)))
     if not len(asked):
         raise UsageError("no run is asked for: none has all that is held" if held else "there are no runs yet")
     groups = yield from grouped([factor.taken(asked) for factor in factors], len(asked))

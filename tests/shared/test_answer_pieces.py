@@ -15,7 +15,7 @@ from henad_web.analysis import ordered as ordered_module
 from henad_web.analysis.grouping import grouped
 from henad_web.analysis.ordered import distinct, ordered, ordered_groups
 from henad_web.analysis.pieces import PIECE_ROWS, Analysis, Pieces, piecewise, stretches
-from henad_web.analysis.selection import Factor
+from henad_web.analysis.selection import Factor, held_rows
 from henad_web.analysis.tables import Axis
 from henad_web.explore.intervals import RunningStatistics
 from tests.shared.written_studies import Run, give_series, tiled, written_study
@@ -49,6 +49,15 @@ def many() -> hw.ResultSet:
     results = tiled(written_study([Run(config=0)]), RUNS, values)
     give_series(results, np.array([2, 7]), np.stack([values["level:max"], values["rate"]], axis=1))
     return results
+
+
+@pytest.mark.parametrize("levels", [1, 5000])
+def test_what_is_held_is_looked_up_in_one_pass_of_stretches_however_many_levels(
+    many: hw.ResultSet, levels: int
+) -> None:
+    held = many.runs["rate"][:levels].tolist()
+    assert len(list(held_rows(many, {"rate": held}))) == len(list(stretches(RUNS, PIECE_ROWS // 4)))
+    assert many.response("level:max", "size", held={"rate": held}).n.sum() == levels
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

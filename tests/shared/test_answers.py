@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import henad_web as hw
-from henad_web.analysis import LeftOut, response
+from henad_web.analysis import Comparison, LeftOut, response
 from henad_web.analysis.curves import column_names
+from henad_web.analysis.resamples import Resampling
 from tests.shared.reference_folder import reference_files
-from tests.shared.written_studies import Run, written_study
+from tests.shared.written_studies import Run, tiled, written_study
 
 NOTHING = math.nan
 
@@ -73,6 +76,64 @@ def test_held_factors_keep_the_runs_that_have_one_of_the_values(results: hw.Resu
     assert both.mean.tolist() == [8.25, pytest.approx(25.4)]
 
 
+def test_levels_are_held_to_the_last_bit_and_may_come_from_numpy(results: hw.ResultSet) -> None:
+    near = written_study([Run(config=at, value=float(at)) for at in range(2)])
+    large = tiled(near, 2, {"size": np.array([2**53, 2**53 + 1])})
+    assert large.summarize("level:max", by=(), held={"size": [2**53, float(2**53)]}).n.tolist() == [1]
+    listed: list[Any] = [np.array([0.1, 0.9]), {0.1, 0.9}, (np.float64(0.1), 0.9)]
+    for rates in listed:
+        assert results.response("level:max", "wild", held={"rate": rates}).n.tolist() == [4, 5]
+    arrays: list[Any] = [np.array(True), np.array([0.1, 0.3]), np.array([0.9])]
+    one, few, other = arrays
+    assert results.response("level:max", "rate", held={"wild": one}).n.tolist() == [2, 3]
+    of_both = results.compare("level:max", {"rate": few}, {"rate": other})
+    assert (of_both.a.label, of_both.b.label) == ("rate 0.1 or 0.3", "rate 0.9")
+
+
+MOST = 1.5e308
+
+
+@pytest.mark.parametrize(
+    "values", [[MOST, -MOST] * 3 + [MOST], [1e200, -1e200] * 4, [MOST] * 8], ids=["ends", "squares", "sums"]
+)
+def test_the_largest_numbers_warn_of_nothing(values: list[float]) -> None:
+    study = written_study(
+        [
+            Run(config=0, params={"wild": at % 2 > 0}, value=value, samples=[(2, value)])
+            for at, value in enumerate(values)
+        ]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for interval in ("student", "bootstrap"):
+            study.response("level:max", "rate", interval=interval)
+        for interval in ("welch", "bootstrap"):
+            study.compare("level:max", {"wild": True}, {"wild": False}, interval=interval)
+        for spread in ("sd", "interval", "quantiles"):
+            study.bands("level", spread=spread)
+        table = study.summarize("level:max", by=(), quantiles=(0.25, 0.5, 0.55))
+    assert table.maximum.tolist() == [max(values)]
+
+
+def test_between_the_largest_numbers_there_are_quantiles() -> None:
+    found = written_study([Run(config=0, value=value) for value in (-MOST, MOST)]).summarize("level:max", by=())
+    assert {share: column.tolist() for share, column in found.quantiles.items()} == {
+        0.25: [-MOST / 2],
+        0.5: [0.0],
+        0.75: [MOST / 2],
+    }
+
+
+def test_a_comparison_of_large_numbers_has_welchs_interval() -> None:
+    def compared(unit: float) -> Comparison:
+        values = enumerate(map(float, (1, 2, 3, 5, 8, 9)))
+        study = [Run(config=0, params={"wild": at > 2}, value=value * unit) for at, value in values]
+        return written_study(study).compare("level:max", {"wild": True}, {"wild": False})
+
+    large, small = compared(2.0**300), compared(1.0)
+    assert (large.low, large.high) == (small.low * 2.0**300, small.high * 2.0**300)
+
+
 def test_options_of_a_choice_stand_in_the_order_of_the_model() -> None:
     study = [Run(config=at, params={"kind": kind}) for at, kind in enumerate(["large", "small", "medium"])]
     assert written_study(study).response("level:max", "kind").x.tolist() == ["small", "medium", "large"]
@@ -119,6 +180,17 @@ def test_a_bootstrap_is_a_function_of_its_seed_and_the_same_everywhere(results: 
     assert again.low.tolist() == curve.low.tolist()
     assert [*other.low, *other.high] != [*curve.low, *curve.high]
     assert curve.lines[-1].endswith("bootstrap percentiles, 200 resamples, seed 7")
+
+
+def test_a_seed_is_a_whole_number_of_any_kind(results: hw.ResultSet) -> None:
+    seed: Any = np.int64(-3)
+    for ask in (
+        lambda seed: results.response("level:max", "rate", interval="bootstrap", seed=seed),
+        lambda seed: results.compare("level:max", {"wild": True}, {"wild": False}, interval="bootstrap", seed=seed),
+    ):
+        assert ask(seed).to_csv() == ask(-3).to_csv()
+    drawn, expected = (Resampling(confidence=0.95, resamples=2, seed=of).counts(9) for of in (seed, -3))
+    assert np.array_equal(list(drawn), list(expected))
 
 
 def test_one_run_has_no_interval_of_any_kind() -> None:
@@ -265,8 +337,33 @@ REFUSED: dict[str, tuple[Callable[[hw.ResultSet], object], str]] = {
     ),
 }
 
+OF_A_WRONG_KIND: dict[str, tuple[Callable[[Any], object], str]] = {
+    "held at all": (lambda of: of.response("level", "rate", at=7, held="rate"), "held is 'rate'; allowed: factors"),
+    "held of both": (lambda of: of.compare("level:max", {"rate": 0.1}, {"rate": 0.9}, held="wild"), "held is 'wild'"),
+    "a": (lambda of: of.compare("level:max", "rate", {"rate": 0.9}), "a is 'rate'; allowed: factors"),
+    "no level": (lambda of: of.response("level:max", "rate", held={"size": [[0]]}), r"'size' of held is \[\[0\]\]"),
+    "no level of b": (
+        lambda of: of.compare("level", {"size": 0}, {"size": None}, at=7),
+        "'size' of b is None; .* value",
+    ),
+    "x in a list": (lambda of: of.response("level:max", ["rate"]), r"x is \['rate'\]; allowed: the name of one column"),
+    "y in a list": (lambda of: of.heatmap(["level:max"], "rate", "size"), r"what is measured is \['level:max'\]"),
+    "y of runs": (lambda of: of.compare(np.zeros(2), {"rate": 0.1}, {"rate": 0.9}), "what is measured is array"),
+    "by a number": (lambda of: of.response("level:max", "rate", by=3), "3 is no name of a column; allowed: one, or"),
+    "by nothing": (lambda of: of.bands("level", by=None), "None is no name of a column"),
+    "by a list": (lambda of: of.summarize("level:max", by=[["size"]]), r"\[\['size'\]\] is no name of a column"),
+    "by twice": (lambda of: of.summarize("level:max", by=["rate", "rate"]), "'rate' is given twice, as by and as by"),
+    "band twice": (lambda of: of.bands("level", by=["rate", "rate"]), "'rate' is given twice, as by and as by"),
+    "confidences": (
+        lambda of: of.response("level:max", "rate", confidence=np.array([0.9, 0.95])),
+        "confidence is array",
+    ),
+    "no quantiles": (lambda of: of.summarize("level:max", quantiles=None), "quantiles are None; allowed"),
+    "a quantile": (lambda of: of.summarize("level:max", quantiles=0.5), "quantiles are 0.5; allowed"),
+}
 
-@pytest.mark.parametrize("name", REFUSED)
+
+@pytest.mark.parametrize("name", [*REFUSED, *OF_A_WRONG_KIND])
 def test_what_is_wrong_is_refused_before_a_sample_is_read(
     results: hw.ResultSet, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,7 +371,7 @@ def test_what_is_wrong_is_refused_before_a_sample_is_read(
         raise AssertionError("a sample was read")
 
     monkeypatch.setattr(type(results._series), "read_columns", read)
-    ask, message = REFUSED[name]
+    ask, message = {**REFUSED, **OF_A_WRONG_KIND}[name]
     with pytest.raises(hw.UsageError, match=message):
         ask(results)
 
