@@ -115,16 +115,21 @@ class ResultSet(RecordedResults):
         """Answers drawn with matplotlib, in one style: ``results.plot.response("Infected:max", "infection_rate")``."""
         return ResultPlots(self)
 
-    def to_html(self) -> str:
+    def to_html(self, *, measures: Sequence[str] = ()) -> str:
         """Return a report: one HTML file with the study, the figures that fit its design, a summary and its failures.
 
         It needs neither a model nor a script; without matplotlib it has no figures and says so.
 
+        Args:
+            measures: What it is about: reducers such as ``Infected:max``, or columns of every run. Without any, of each
+                statistic its final value, or where no run differs in that the first reducer in which one does.
+
         Raises:
+            UsageError: There is no such measure.
             TableDamagedError: A table of a search is not one that a search writes.
             MissingFileError: A search came to its end, and a table of it is not there.
         """
-        return report_html(self)
+        return report_html(self, measures)
 
     def to_pandas(self, table: str = "runs", *, params: bool = False) -> frames.DataFrame:
         """Return a table as a `pandas.DataFrame`, columns typed and in the order of the file.

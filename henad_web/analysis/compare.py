@@ -33,7 +33,7 @@ class GroupSummary:
     """One of the two groups.
 
     Attributes:
-        label: What its runs have in common, in words.
+        shared: What its runs have in common, in words, a factor each.
         n: How many runs it has.
         mean: Their mean.
         median: Their median.
@@ -41,12 +41,17 @@ class GroupSummary:
         left_out: The runs that would be in it and do not count.
     """
 
-    label: str
+    shared: tuple[str, ...]
     n: int
     mean: float
     median: float
     sd: float
     left_out: LeftOut
+
+    @property
+    def label(self) -> str:
+        """What its runs have in common, on one line."""
+        return ", ".join(self.shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,7 +67,7 @@ class Comparison(AnalysisTable):
         high: Upper end.
         median_difference: Median of the first less that of the second.
         ranks: The rank test: its U, its p, and how often the first is above.
-        notes: How interval and test were made.
+        interval_line: How the interval was made.
     """
 
     y_axis: Axis
@@ -73,7 +78,7 @@ class Comparison(AnalysisTable):
     high: float
     median_difference: float
     ranks: RankTest
-    notes: tuple[str, ...]
+    interval_line: str
 
     @property
     def p(self) -> float:
@@ -93,7 +98,7 @@ class Comparison(AnalysisTable):
     @property
     def lines(self) -> tuple[str, ...]:
         """What to know beside the numbers: what was left out, how interval and test were made."""
-        return (*self.left_out.lines(), *self.notes)
+        return (*self.left_out.lines(), self.interval_line, _told(self.ranks))
 
     def columns(self) -> Mapping[str, Column]:
         """Return one row: both groups, the difference with its interval, the rank test."""
@@ -149,8 +154,8 @@ def compare(
     for option, group in (("a", a), ("b", b), ("held", held)):
         check_held(results, group, option)
     _check_apart(a, b, held or {})
-    first = yield from selected(results, y, held={**(held or {}), **a}, at=at, after_stop=after_stop)
-    second = yield from selected(results, y, held={**(held or {}), **b}, at=at, after_stop=after_stop)
+    first = yield from selected(results, y, factors=a, held={**(held or {}), **a}, at=at, after_stop=after_stop)
+    second = yield from selected(results, y, factors=b, held={**(held or {}), **b}, at=at, after_stop=after_stop)
     is_first = np.zeros(len(results.runs), np.bool_)
     is_first[first.rows] = True
     shared = int(np.count_nonzero(is_first[second.rows]))
@@ -195,7 +200,7 @@ def _comparison(a: tuple[Selection, Held], b: tuple[Selection, Held], choice: _C
         high=high,
         median_difference=left.median - right.median,
         ranks=ranks,
-        notes=(choice.line, _told(ranks)),
+        interval_line=choice.line,
     )
 
 
@@ -215,9 +220,11 @@ def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Float
     """Return what a group comes to, and its values in order."""
     means = yield from means_of(np.zeros(len(selection.y), np.int64), 1, selection.y)
     values = np.asarray((yield from ordered(selection.y)), np.float64)
-    label = ", ".join(f"{name} {' or '.join(map(level_text, held_levels(levels)))}" for name, levels in held.items())
     found = GroupSummary(
-        label=label,
+        shared=tuple(
+            f"{selection.factors[name].axis.label} {' or '.join(map(level_text, held_levels(levels)))}"
+            for name, levels in held.items()
+        ),
         n=len(values),
         mean=float(means.mean[0]),
         median=float(OrderedGroups(values, np.array([len(values)])).quantile(0.5)[0]),

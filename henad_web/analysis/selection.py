@@ -19,7 +19,7 @@ from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.samples import AfterStop, values_at
 from henad_web.analysis.tables import Axis, Column, LeftOut
 from henad_web.errors import UsageError, near_miss
-from henad_web.explore.columns import ACTION, MEASURED, resolve_column
+from henad_web.explore.columns import ACTION, MEASURED, main_reducers, resolve_column
 from henad_web.explore.outcomes import RunStatus
 from henad_web.model.decimals import whole_text
 from henad_web.results.frames import UNITS
@@ -40,6 +40,7 @@ __all__ = [
     "held_levels",
     "held_rows",
     "is_whole",
+    "main_measures",
     "measured_axis",
     "no_runs_left",
     "not_done",
@@ -279,6 +280,28 @@ def varied_factors(results: RecordedResults) -> tuple[str, ...]:
     return tuple(name for name, column in values.items() if len(column) and bool((column != column[0]).any()))
 
 
+def main_measures(results: RecordedResults, most: int) -> tuple[str, ...]:
+    """Return at most `most` reducers that stand for all where none is named.
+
+    Of each statistic that is its final value, or where no run differs in that the first reducer in which one does.
+    Where none differs in anything it is what `main_reducers` says.
+    """
+    names = results.reducer_columns
+    finals = [name for name in names if name.endswith(":final")]
+    main: dict[str, str] = {}
+    for name in (*finals, *names):
+        statistic = name.rpartition(":")[0]
+        if statistic not in main and _differs(results.runs.reducer(name)):
+            main[statistic] = name
+    in_order = sorted(main, key=results.stat_columns.index)
+    return tuple(main[statistic] for statistic in in_order[:most]) or main_reducers(names, most)
+
+
+def _differs(values: Column) -> bool:
+    finite = values[np.isfinite(values)]
+    return bool((finite != finite[:1]).any())
+
+
 def measured_axis(results: RecordedResults, name: str, at: int | None = None) -> Axis:
     """Return what `name` measures: a column of every run, or with `at` a statistic at that tick.
 
@@ -301,7 +324,7 @@ def measured_axis(results: RecordedResults, name: str, at: int | None = None) ->
     if column is not None:
         kinds = ", ".join(repr(known) for known in reducers if known.startswith(f"{column}:")) or "none were kept"
         raise UsageError(
-            f"'{name}' is a series, not one value a run; give one of its reducers: {kinds}; or a tick of it, at=TICK"
+            f"'{name}' is a series, not one value a run; give one of its reducers: {kinds}; or a tick of it (at)"
         )
     raise unknown("measured column", name, (*reducers, *NUMBERS))
 

@@ -99,7 +99,10 @@ def draw_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
         axes.axhline(base, color=NEUTRAL, linewidth=0.8, linestyle=":")
         ends = None if np.isnan(table.low) else [[table.difference - table.low], [table.high - table.difference]]
         axes.errorbar([2], [base + table.difference], yerr=ends, fmt="D", color="black", elinewidth=1.5)
-        labels = [f"{shortened(group.label, 24)}\n{counted(group.n, 'run', grouped=True)}" for group in groups]
+        labels = [
+            "\n".join([*(shortened(each, 24) for each in group.shared), counted(group.n, "run", grouped=True)])
+            for group in groups
+        ]
         axes.set_xticks(range(3), labels=[*labels, "difference\nof means"])
         axes.set_xlim(-0.5, 2.5)
         axes.grid(visible=False, axis="x")
@@ -109,9 +112,13 @@ def draw_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
         found = (
             f"difference {short_text(table.difference)}, interval {short_text(table.low)} to {short_text(table.high)}"
         )
-        tested = f"first above second in {table.a12:.0%} of pairs, p = {table.p:.2g}"
+        tested = f"first above second in {table.a12:.0%} of pairs, p = {table.p:.2g} by Mann and Whitney"
         shown = "error bars of groups: one standard deviation"
-        write_notes(axes, (found, tested, shown, *table.lines), ends="error bar of the difference")
+        write_notes(
+            axes,
+            (found, tested, shown, *table.left_out.lines(), table.interval_line),
+            ends="error bar of the difference",
+        )
         return axes
 
 

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_boxes"]
 
-LONGEST_NAMES = 44
-"""Letters of the names that a box is restricted to, written on its bar."""
+LONGEST_TEXT = 44
+"""Letters of the limits, or of the names, that are written on a bar, which has room for `_ROOM`."""
+
+_ROOM = 60
 
 
 def draw_boxes(table: PrimBoxes, ax: Axes | None = None, *, box: int | None = None) -> Axes:
@@ -63,7 +65,9 @@ def _draw_factor(ax: Axes, table: PrimBoxes, shown: PrimBox, row: int, place: in
         start, end = ((value - low) / (high - low) for value in (shown.low[row], shown.high[row]))
         text = f"{short_text(float(shown.low[row]))} to {short_text(float(shown.high[row]))}"
     ax.barh([row], [end - start], left=[start], height=0.62, color=PALETTE[5])
-    ax.text(0.5, row, shortened(text, LONGEST_NAMES), ha="center", va="center", fontsize=8)
+    written = shortened(text, LONGEST_TEXT)
+    half = len(written) / _ROOM / 2
+    ax.text(min(max((start + end) / 2, half), 1.0 - half), row, written, ha="center", va="center", fontsize=8)
 
 
 def _lines(table: PrimBoxes, shown: PrimBox, number: int) -> tuple[str, ...]:

@@ -32,9 +32,9 @@ __all__ = [
     "Colour",
     "FigureFormat",
     "MARKERS",
-    "MOST_ENTRIES",
     "NEUTRAL",
     "axis_text",
+    "check_can_draw",
     "draw_legend",
     "drawn_on",
     "figure_bytes",
@@ -108,9 +108,6 @@ Colour: TypeAlias = Any
 MANY_ENTRIES = 12
 """Entries of a legend from which they stand in two columns."""
 
-MOST_ENTRIES = 40
-"""Entries of the longest legend; a longer one would leave no room to what it explains."""
-
 _NARROWEST, _UPRIGHT = 9, 22
 """Letters of a line below which levels are written upright, and of levels that stand so or beside an axis."""
 
@@ -135,6 +132,15 @@ def _library(name: str = "matplotlib") -> _Library:
         return importlib.import_module(name)
     except ImportError as error:
         raise NeedsExtraError("a plot", "matplotlib", extra="plot") from error
+
+
+def check_can_draw() -> None:
+    """Make sure that something can be drawn.
+
+    Raises:
+        NeedsExtraError: matplotlib is not installed.
+    """
+    _library()
 
 
 @contextmanager
@@ -319,8 +325,6 @@ def write_notes(ax: Axes, lines: Iterable[str], *, ends: str = "bands") -> None:
 
 
 def draw_legend(ax: Axes, title: str, entries: int) -> None:
-    """Write a legend: beside the axes, in two columns where it has more than a dozen entries; of too many none."""
-    if entries > MOST_ENTRIES:
-        return
+    """Write a legend: beside the axes, in two columns where it has more than a dozen entries."""
     columns = 1 + (entries > MANY_ENTRIES)
     ax.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.6, ncols=columns)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.errors import counted
+from henad_web.errors import UsageError, counted
 from henad_web.plots.canvas import (
     MARKERS,
-    MOST_ENTRIES,
     Colour,
     axis_text,
     draw_legend,
@@ -38,6 +37,9 @@ __all__ = ["draw_bands", "draw_response", "levels_along", "runs_line"]
 MANY_LEVELS = 8
 """Levels that are all written below the axis; of more, matplotlib chooses."""
 
+MOST_CURVES = 24
+"""Curves of one figure; a legend of more would leave no room to what it explains."""
+
 _WIDEST_DODGE = 0.6
 """Share of the room of a named level in which groups stand side by side."""
 
@@ -54,10 +56,11 @@ def draw_response(table: Response, ax: Axes | None = None) -> Axes:
         ax: Where to draw; a new figure when None.
 
     Raises:
+        UsageError: There are more than `MOST_CURVES` groups.
         NeedsExtraError: matplotlib is not installed.
     """
+    curves, x = _curves(table), table.x
     with drawn_on(ax) as axes:
-        curves, x = list(table.curves()), table.x
         if x.dtype.kind in "iuf":
             for curve, look in _looks(curves):
                 _draw_curve(axes, x[curve.rows].astype(np.float64), table, curve, look)
@@ -76,10 +79,11 @@ def draw_bands(table: Bands, ax: Axes | None = None) -> Axes:
         ax: Where to draw; a new figure when None.
 
     Raises:
+        UsageError: There are more than `MOST_CURVES` groups.
         NeedsExtraError: matplotlib is not installed.
     """
+    curves, tick = _curves(table), table.tick
     with drawn_on(ax) as axes:
-        curves, tick = list(table.curves()), table.tick
         for curve, look in _looks(curves):
             marker = look["marker"] if curve.rows.stop - curve.rows.start == 1 else ""
             _draw_curve(axes, tick[curve.rows].astype(np.float64), table, curve, {**look, "marker": marker})
@@ -102,6 +106,16 @@ def runs_line(n: NDArray[np.int64], what: str) -> str:
     least, most = int(n.min()), int(n.max())
     runs = counted(most, "run", grouped=True)
     return f"n = {runs} a {what}" if least == most else f"n = {least:,} to {runs} a {what}"
+
+
+def _curves(table: CurveTable) -> list[Curve]:
+    curves = list(table.curves())
+    if len(curves) > MOST_CURVES:
+        raise UsageError(
+            f"the levels of {', '.join(table.by)} are {len(curves):,} curves, and a figure has {MOST_CURVES} at most; "
+            "hold some of the levels, or draw a heatmap, whose bins cut them into parts"
+        )
+    return curves
 
 
 def _looks(curves: Sequence[Curve]) -> list[tuple[Curve, dict[str, Any]]]:
@@ -162,8 +176,4 @@ def _finish(ax: Axes, table: CurveTable, curves: Sequence[Curve], what: str, end
     if table.by:
         title = ", ".join(str(axis) for axis in table.by_axes.values())
         draw_legend(ax, shortened(title), len(curves))
-    too_many = len(curves) > MOST_ENTRIES
-    unnamed = (
-        (f"{counted(len(curves), 'group', grouped=True)}, not named: more than {MOST_ENTRIES}",) if too_many else ()
-    )
-    write_notes(ax, (runs_line(table.n, what), *unnamed, *table.lines), ends=ends)
+    write_notes(ax, (runs_line(table.n, what), *table.lines), ends=ends)

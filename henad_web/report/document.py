@@ -7,17 +7,18 @@ for the time. Needs no model: what a folder says of itself is enough.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from henad_web.analysis.selection import main_measures, measured_axis
 from henad_web.analysis.summary import summary
 from henad_web.errors import UsageError
-from henad_web.explore.columns import main_reducers
 from henad_web.explore.outcomes import RunStatus
 from henad_web.markup import escaped, facts_html, notes_html, table_html
 from henad_web.output.manifest import spec_text
+from henad_web.plots.canvas import check_can_draw
 from henad_web.report.figures import Figure, Undrawn, figures_of
 from henad_web.results.errors import NeedsExtraError
 from henad_web.results.facts import results_facts, search_facts
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from henad_web.results.recorded import RecordedResults
     from henad_web.results.search import SearchHistory
 
-__all__ = ["report_html"]
+__all__ = ["no_figures_line", "report_html"]
 
-SUMMED_UP = 3
-"""Reducers that the summary has."""
+MOST_MEASURES = 3
+"""Reducers that a report is about when none is named."""
 
 _STYLE = """
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; }
@@ -47,20 +48,25 @@ summary { cursor: pointer; } p { margin: 0.4rem 0; } code { overflow-wrap: anywh
 """
 
 
-def report_html(results: RecordedResults) -> str:
+def report_html(results: RecordedResults, measures: Sequence[str] = ()) -> str:
     """Return a report of `results` as one HTML file, whatever state they were left in.
 
     Without matplotlib there are no figures, and a line that says how to have them.
 
     Args:
         results: The results; their model is not asked for.
+        measures: What its figures and its summary are about: reducers such as ``Infected:max``, or columns of every
+            run; what `main_measures` says when there is none.
 
     Raises:
+        UsageError: There is no such measure.
         TableDamagedError: A table of a search is not one that a search writes.
         MissingFileError: A search came to its end, and a table of it is not there.
     """
     title = f"{results.manifest.model.name}: {'search' if results.is_search else 'sweep'}, {results.status}"
-    body = "\n".join(_sections(results))
+    for name in measures:
+        measured_axis(results, name)
+    body = "\n".join(_sections(results, tuple(measures) or main_measures(results, MOST_MEASURES)))
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -70,15 +76,24 @@ def report_html(results: RecordedResults) -> str:
     )
 
 
-def _sections(results: RecordedResults) -> Iterator[str]:
+def no_figures_line() -> str | None:
+    """Return why reports have no figures here, None where they have."""
+    try:
+        check_can_draw()
+    except NeedsExtraError as error:
+        return f"no figures: {error}"
+    return None
+
+
+def _sections(results: RecordedResults, measures: Sequence[str]) -> Iterator[str]:
     notes = filter(None, (results.non_finite_line, results.missing_line))
     yield _section("What this is", facts_html("results", results_facts(results), notes))
     search = results.search
     if search is not None:
         yield _section("The search", _search(search))
-    yield _section("Figures", "\n".join(_figures(results)))
+    yield _section("Figures", "\n".join(_figures(results, measures)))
     if search is None:
-        yield _section("Summary", _summary(results))
+        yield _section("Summary", _summary(results, measures))
     yield _section("Runs that are not ok", _not_ok(results))
     yield _section("Study", _study(results))
     yield _section("Where it comes from", _provenance(results.manifest))
@@ -92,15 +107,15 @@ def _details(title: str, content: str) -> str:
     return f"<details><summary>{escaped(title)}</summary>{content}</details>"
 
 
-def _figures(results: RecordedResults) -> Iterator[str]:
-    count = 0
-    try:
-        for found in figures_of(results):
-            count += 1
-            yield _figure(found) if isinstance(found, Figure) else _undrawn(found)
-    except NeedsExtraError as error:
-        yield notes_html([f"no figures: {error}"])
+def _figures(results: RecordedResults, measures: Sequence[str]) -> Iterator[str]:
+    without = no_figures_line()
+    if without is not None:
+        yield notes_html([without])
         return
+    count = 0
+    for found in figures_of(results, measures):
+        count += 1
+        yield _figure(found) if isinstance(found, Figure) else _undrawn(found)
     if not count:
         yield notes_html(["none: there is no run yet" if not len(results.runs) else "none: nothing was measured"])
 
@@ -122,8 +137,7 @@ def _search(search: SearchHistory) -> str:
     return facts_html(f"{search.settings.algorithm} search", search_facts(search)) + outcome
 
 
-def _summary(results: RecordedResults) -> str:
-    measures = main_reducers(results.reducer_columns, SUMMED_UP)
+def _summary(results: RecordedResults, measures: Sequence[str]) -> str:
     try:
         table = summary(results, measures or None)
     except UsageError as error:

@@ -6,7 +6,7 @@ Owns the choice. What an answer is, is the business of the analysis, how it look
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from henad_web.analysis.response import response
 from henad_web.analysis.selection import Factor, find_factor, varied_factors
 from henad_web.analysis.sensitivity import sensitivity
 from henad_web.errors import ResultsError, UsageError
-from henad_web.explore.columns import main_reducers
 from henad_web.markup import escaped
 from henad_web.plots.bars import draw_sensitivity
 from henad_web.plots.canvas import FigureFormat, figure_bytes
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Figure", "Undrawn", "figures_of", "inline_svg"]
 
-MOST_MEASURES = 3
-"""Reducers, and statistics, that a report draws."""
+MOST_STATISTICS = 3
+"""Statistics that are drawn over time where the measures are of none."""
 
 MOST_FACTORS = 3
 """Sampled factors that a reducer is drawn against."""
@@ -104,13 +103,15 @@ class _Levels:
         return PARTS if self.is_sampled else None
 
 
-def figures_of(results: RecordedResults) -> Iterator[Figure | Undrawn]:
-    """Yield the figures that fit the design of `results`, and what could not be drawn; of a search what it came to.
+def figures_of(results: RecordedResults, measures: Sequence[str]) -> Iterator[Figure | Undrawn]:
+    """Yield the figures of `measures` that fit the design of `results`, and what could not be drawn.
+
+    Of a search it is what that came to.
 
     Raises:
         NeedsExtraError: matplotlib is not installed.
     """
-    for number, question in enumerate(_questions(results)):
+    for number, question in enumerate(_questions(results, measures)):
         try:
             axes, table = question.draw()
         except NeedsExtraError:
@@ -130,7 +131,7 @@ def inline_svg(axes: Axes, title: str, name: str) -> str:
     return element.replace("<svg ", f'<svg role="img" aria-label="{escaped(title)}" ', 1)
 
 
-def _questions(results: RecordedResults) -> Iterator[_Question]:
+def _questions(results: RecordedResults, measures: Sequence[str]) -> Iterator[_Question]:
     search = results.search
     if search is not None:
         yield _Question(
@@ -141,9 +142,10 @@ def _questions(results: RecordedResults) -> Iterator[_Question]:
         return
     factors = [find_factor(results, name) for name in varied_factors(results)]
     varied = [_Levels(factor=factor, count=len(np.unique(factor.values))) for factor in factors]
-    for y in main_reducers(results.reducer_columns, MOST_MEASURES):
+    for y in measures:
         yield from _about(results, y, varied)
-    for stat in results.stat_columns[:MOST_MEASURES]:
+    stats = [stat for stat in results.stat_columns if any(y.rpartition(":")[0] == stat for y in measures)]
+    for stat in stats or results.stat_columns[:MOST_STATISTICS]:
         yield _bands(results, stat, varied)
 
 

@@ -16,14 +16,15 @@ import pytest
 import henad_web as hw
 from henad_native.cli import drawing, main
 from henad_native.cli.analyzing import held_of
-from henad_web.report import figures
+from henad_web.report import document, figures
 from tests.native.folders import SIR, TARGET, files_in, record_of, sweep
-from tests.native.test_report import Page
+from tests.native.test_report import Page, hide_matplotlib
 from tests.native.test_result_plots import GRID
 from tests.shared.plain_searches import HILLS, hills_spec
 from tests.shared.table_forms import ODD_ENTRY, odd_spec
 
 Captured = pytest.CaptureFixture[str]
+COMPARED = ("compare", "--y", "ticks", "--a", "recovery_rate=0.05,infection_rate=0.1")
 CURVE = ("response", "--x", "infection_rate", "--y", "Infected:max")
 
 
@@ -36,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def few_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "MOST_MEASURES", 1)
+    monkeypatch.setattr(document, "MOST_MEASURES", 1)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +119,11 @@ def test_a_search_says_how_it_stands(tmp_path: Path, capsys: Captured) -> None:
         (["ticks", "--csv", "--json"], 2, "--csv: it does not go with --json; give one of them"),
         (["--csv"], 2, "--csv: it prints one table; name one Y"),
         (["--hold", "infection_rate"], 2, "--hold: 'infection_rate' has no =; write FACTOR=VALUE"),
+        (
+            ["--hold", "infection_rate=0.1,recovery_rate=0.2"],
+            2,
+            "--hold: 'recovery_rate=0.2' is of a second factor; repeat --hold for it",
+        ),
         (["--hold", "infection_rat=1"], 1, "did you mean 'infection_rate'"),
         (["--hold", "infection_rate=high"], 2, "--hold: 'high' is no value of infection_rate; its values are numbers"),
         (["--hold", "infection_rate=0.7"], 1, "its values here: 0.1, 0.2, 0.4"),
@@ -198,11 +204,25 @@ def test_tick_0_is_a_tick(folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     [
         ([*CURVE, "-o", "out.jpg"], 2, "--out: '.jpg' is no kind of figure; allowed: .svg, .pdf, .png"),
         ([*CURVE, "-o", "out"], 2, "has no ending that says its kind; allowed: .svg, .pdf, .png"),
-        (["response", "--y", "ticks", "-o", "out.svg"], 2, "--x: a plot of response needs it"),
+        (
+            ["response", "--y", "ticks", "-o", "out.svg"],
+            2,
+            "--x: a plot of response needs it; factors that vary: infection_rate, recovery_rate",
+        ),
         (
             [*CURVE, "--method", "sobol", "-o", "out.svg"],
             2,
             "--method: a plot of response has no such option; allowed: --y, --x, --by, --hold, --at, --center, --bins",
+        ),
+        (
+            ["heatmap", "--z", "ticks", "--x", "infection_rate", "-o", "out.svg"],
+            2,
+            "--y: a plot of heatmap needs it; factors that vary: infection_rate, recovery_rate",
+        ),
+        (
+            [*COMPARED, "--b", "recovery_rate=0.2", "-o", "out.svg"],
+            2,
+            "--a: 'infection_rate=0.1' is of a second factor; repeat --a for it",
         ),
         (["respons", "-o", "out.svg"], 2, "'respons' is not one of 'response', 'bands'"),
         ([*CURVE[:-1], "Infected:mx", "-o", "out.svg"], 1, "did you mean 'Infected:max'"),
@@ -271,6 +291,29 @@ def test_a_report_stands_beside_its_results(
     assert main(["report", str(here)]) == 1
     assert main(["report", str(zipped), "-o", str(tmp_path / "zip.html")]) == 0
     assert Page((tmp_path / "zip.html").read_text(encoding="utf-8")).title == page.title
+
+
+def test_a_report_is_about_what_it_is_asked_for(
+    folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "inline_svg", lambda axes, title, name: "")
+    file = tmp_path / "out.html"
+    assert main(["report", str(folder), "Infected:mx", "-o", str(file)]) == 1
+    assert "did you mean 'Infected:max'" in capsys.readouterr().err
+    assert not file.exists()
+    assert main(["report", str(folder), "Infected:max", "-o", str(file)]) == 0
+    assert file.read_text(encoding="utf-8") == hw.ResultSet.open(folder).to_html(measures=["Infected:max"])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_report_without_matplotlib_is_warned_of(
+    folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_matplotlib(monkeypatch)
+    assert main(["report", str(folder), "-o", str(tmp_path / "out.html")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{tmp_path / 'out.html'}\n"
+    assert printed.err.startswith("warning: no figures: a plot needs matplotlib; install it with")
 
 
 def test_results_without_series_say_so(folder: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,9 +19,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import henad_web as hw
+from henad_web.analysis.tables import Axis
 from henad_web.plots.bars import MOST_FACTORS, draw_sensitivity
-from henad_web.plots.canvas import MOST_ENTRIES, group_colours, new_axes, shortened
-from henad_web.plots.lines import draw_bands, draw_response
+from henad_web.plots.canvas import group_colours, new_axes, shortened
+from henad_web.plots.lines import MOST_CURVES, draw_bands, draw_response
 from tests.native.made_answers import HOSTILE, LEFT_OUT, LONG, bands_of, response_of, sensitivities
 
 RATES = [0.02, 0.05, 0.08, 0.13]
@@ -172,11 +174,21 @@ def test_of_many_factors_those_that_matter_are_drawn_and_the_rest_is_counted() -
     assert "12 factors with less of alone (S1) not drawn" in notes(axes)
 
 
-def test_a_legend_that_leaves_no_room_is_not_written_and_that_is_said() -> None:
-    axes = draw_response(response_of(RATES, list(range(MOST_ENTRIES + 1))))
-    assert axes.get_legend() is None
-    assert f"; {MOST_ENTRIES + 1} groups, not named: more than {MOST_ENTRIES}" in notes(axes)
-    assert draw_response(response_of(RATES, list(range(MOST_ENTRIES)))).get_legend() is not None
+@pytest.mark.parametrize("draw", [draw_response, draw_bands])
+def test_more_curves_than_a_figure_has_room_for_are_refused_in_words(draw: Any) -> None:
+    curves = draw(many_curves(draw, MOST_CURVES))
+    assert len(legend_texts(curves)) == 1 + MOST_CURVES
+    check_texts(curves)
+    with pytest.raises(hw.UsageError, match=r"^the levels of group are 25 curves, and a figure has 24 at most; hold"):
+        draw(many_curves(draw, MOST_CURVES + 1))
+
+
+def many_curves(draw: Any, count: int) -> Any:
+    """Return a table of `count` curves of one point for `draw`."""
+    if draw is draw_response:
+        return response_of([0.1], list(range(count)))
+    table = bands_of([0] * count, [3] * count)
+    return replace(table, by={"group": np.arange(count)}, by_axes={"group": Axis(name="group", label="Group")})
 
 
 @pytest.mark.parametrize("ax", [None, "mine"])

@@ -12,8 +12,9 @@ import msgspec
 import pytest
 
 import henad_web as hw
+from henad_web.analysis.selection import main_measures
 from henad_web.plots.lines import draw_response
-from henad_web.report import figures
+from henad_web.report import document, figures
 from henad_web.report.document import report_html
 from tests.native.folders import TARGET, record_of
 from tests.native.made_answers import HOSTILE, response_of
@@ -77,7 +78,7 @@ class Page(HTMLParser):
 @pytest.fixture(autouse=True)
 def few_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let reports be about one reducer and one statistic: figures take time."""
-    monkeypatch.setattr(figures, "MOST_MEASURES", 1)
+    monkeypatch.setattr(document, "MOST_MEASURES", 1)
 
 
 @cache
@@ -175,6 +176,13 @@ def test_failures_have_their_notes_and_a_command_that_does_one_again() -> None:
     assert "henad verify DIR --run 2" in said
 
 
+class Recovers(Toy):
+    """Has a statistic that never differs, one that ends at 0 in every run, and one that grows as its value says."""
+
+    def stats(self) -> dict[str, float]:
+        return {"Same": 1.0, "Ends": float(self.value * (10 - self.tick)), "Grows": float(self.value * self.tick)}
+
+
 class Hostile(Toy):
     """Fails with a note that looks like HTML, and reports a statistic that does."""
 
@@ -183,7 +191,7 @@ class Hostile(Toy):
             raise ValueError("<script>alert('note')</script>")
 
     def stats(self) -> dict[str, float]:
-        return {"</style><script>x</script>": 1.0, "$y$": float(self.value)}
+        return {"</style><script>x</script>": float(-self.value), "$y$": float(self.value)}
 
 
 def test_names_and_notes_of_others_are_texts(tmp_path: Path) -> None:
@@ -233,14 +241,42 @@ def test_results_that_are_not_whole_have_a_report_too() -> None:
     assert "Susceptible over time by infection_rate: not drawn: " in without.section("Figures")
 
 
-def test_as_many_measures_are_drawn_as_a_page_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "MOST_MEASURES", 2)
+def test_each_measure_is_drawn_and_its_statistic_over_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "inline_svg", lambda axes, title, name: "")
-    drawn = [found.title for found in figures.figures_of(grid())]
+    drawn = [found.title for found in figures.figures_of(grid(), ["Susceptible:final", "Infected:max"])]
     assert [title for title in drawn if "over time" in title] == [
         f"{name} over time by infection_rate" for name in ("Susceptible", "Infected")
     ]
     assert len(drawn) == 6
+
+
+def test_a_report_is_about_the_measures_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "inline_svg", lambda axes, title, name: "")
+    read = checked(grid().to_html(measures=["Infected:max"]))
+    assert read.texts["figcaption"] == [
+        "what each factor does to Infected:max",
+        "Infected:max against infection_rate by recovery_rate",
+        "Infected over time by infection_rate",
+    ]
+    assert "Infected:max" in read.section("Summary")
+    assert "Susceptible" not in read.section("Summary")
+    with pytest.raises(hw.UsageError, match="did you mean 'Infected:max'"):
+        grid().to_html(measures=["Infected:mx"])
+
+
+def recoveries(*values: int) -> hw.ResultSet:
+    names = ("Same", "Ends", "Grows")
+    spec = toy_spec(*values, steps=10)
+    reducers = tuple(hw.ReducerSpec(column=name, kind=kind) for name in names for kind in ("final", "max"))
+    spec = msgspec.structs.replace(spec, measure=msgspec.structs.replace(spec.measure, reducers=reducers))
+    record = record_of(hw.SweepRun.start(entry_of(Recovers, stats=names), spec, target=TARGET))
+    return hw.ResultSet.from_files(record.files or {})
+
+
+def test_of_a_statistic_that_ends_alike_in_every_run_another_reducer_is_taken() -> None:
+    assert main_measures(recoveries(1, 2), 3) == ("Ends:max", "Grows:final")
+    assert main_measures(recoveries(1, 2), 1) == ("Ends:max",)
+    assert main_measures(recoveries(1), 2) == ("Same:final", "Ends:final")
 
 
 def test_the_model_is_not_asked_for() -> None:
@@ -251,7 +287,8 @@ def test_the_model_is_not_asked_for() -> None:
     assert checked(results.to_html()).labels == page().labels
 
 
-def test_without_matplotlib_it_says_how_to_have_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def hide_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let matplotlib be a library that is not installed."""
     find = importlib.import_module
 
     def missing(name: str) -> object:
@@ -259,8 +296,12 @@ def test_without_matplotlib_it_says_how_to_have_figures(monkeypatch: pytest.Monk
             raise ModuleNotFoundError(f"No module named {name!r}")
         return find(name)
 
-    results = grid()
     monkeypatch.setattr(importlib, "import_module", missing)
+
+
+def test_without_matplotlib_it_says_how_to_have_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = grid()
+    hide_matplotlib(monkeypatch)
     read = checked(results.to_html())
     assert read.labels == []
     assert "no figures: a plot needs matplotlib; install it with" in read.section("Figures")

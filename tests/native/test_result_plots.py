@@ -137,11 +137,28 @@ def test_a_comparison_has_both_groups_and_their_difference_with_its_interval() -
     assert ends == [
         [pytest.approx(group.mean - group.sd), pytest.approx(group.mean + group.sd)] for group in (table.a, table.b)
     ] + [[pytest.approx(base + table.low), pytest.approx(base + table.high)]]
-    assert tick_texts(axes.xaxis) == ["recovery_rate 0.05\n9 runs", "recovery_rate 0.2\n9 runs", "difference\nof means"]
+    assert tick_texts(axes.xaxis) == ["Recovery Rate 0.05\n9 runs", "Recovery Rate 0.2\n9 runs", "difference\nof means"]
     (beside,) = [each for each in axes.child_axes if each.get_ylabel() == "difference"]
     axes.figure.draw_without_rendering()
     assert beside.get_ylim() == pytest.approx([end - base for end in axes.get_ylim()])
     assert notes(axes).startswith(f"difference {table.difference:.5g}, interval {table.low:.5g} to {table.high:.5g}; ")
+
+
+def test_groups_of_several_factors_have_a_line_for_each_and_only_what_is_drawn_is_explained() -> None:
+    rates = ((0.05, 0.1), (0.2, 0.4))
+    a, b = ({"recovery_rate": recovery, "infection_rate": infection} for recovery, infection in rates)
+    axes: Any = grid().plot.compare("Infected:max", a, b)
+    assert tick_texts(axes.xaxis)[:2] == [
+        f"Recovery Rate {recovery}\nInfection Rate {infection}\n3 runs" for recovery, infection in rates
+    ]
+    check_texts(axes)
+    assert "a12" not in notes(axes)
+    assert notes(axes).endswith("error bar of the difference: 95 % interval of the difference of means, Welch's")
+    table = grid().compare("Infected:max", a, b)
+    assert table.title.endswith(
+        ": Recovery Rate 0.05, Infection Rate 0.1 against Recovery Rate 0.2, Infection Rate 0.4"
+    )
+    assert "a12: share of pairs" in table.lines[-1]
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
@@ -164,7 +181,9 @@ def test_a_box_has_a_bar_for_each_factor_that_it_restricts() -> None:
         least, span = values.min(), np.ptp(values)
         assert patch.get_x() == pytest.approx((low - least) / span)
         assert patch.get_x() + patch.get_width() == pytest.approx((high - least) / span)
-        assert f"{low:.5g} to {high:.5g}" in {text.get_text() for text in axes.texts}
+        (text,) = [text for text in axes.texts if text.get_text() == f"{low:.5g} to {high:.5g}"]
+        middle, half = patch.get_x() + patch.get_width() / 2, len(text.get_text()) / 120
+        assert text.get_position()[0] == pytest.approx(np.clip(middle, half, 1 - half))
     shares = f"coverage {table.box.coverage:.3g}, density {table.box.density:.3g}, mass {table.box.mass:.3g}"
     assert notes(axes).startswith(f"box {table.chosen} of {len(table.runs) - 1}: {shares}; ")
     assert axes.get_title(loc="left") == "Infected:max > 60"

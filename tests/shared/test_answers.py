@@ -87,7 +87,7 @@ def test_levels_are_held_to_the_last_bit_and_may_come_from_numpy(results: hw.Res
     one, few, other = arrays
     assert results.response("level:max", "rate", held={"wild": one}).n.tolist() == [2, 3]
     of_both = results.compare("level:max", {"rate": few}, {"rate": other})
-    assert (of_both.a.label, of_both.b.label) == ("rate 0.1 or 0.3", "rate 0.9")
+    assert (of_both.a.label, of_both.b.label) == ("Rate 0.1 or 0.3", "Rate 0.9")
 
 
 MOST = 1.5e308
@@ -264,7 +264,7 @@ def test_a_comparison_is_the_difference_of_two_groups(results: hw.ResultSet) -> 
     assert found.low < 27.5 < found.high
     assert len(found) == 1
     assert found["a12"].tolist() == [1.0]
-    assert found.title == "level:max: rate 0.9 against rate 0.1"
+    assert found.title == "level:max: Rate 0.9 against Rate 0.1"
     assert found.left_out.failed == 0
     swapped = results.compare("level:max", {"rate": 0.1}, {"rate": 0.9})
     assert (swapped.a12, swapped.p, swapped.difference) == (0.0, found.p, -27.5)
@@ -295,7 +295,7 @@ REFUSED: dict[str, tuple[Callable[[hw.ResultSet], object], str]] = {
     "measure": (lambda of: of.response("level:mx", "rate"), r"no measured column 'level:mx'; .* 'level:max'\?"),
     "series": (
         lambda of: of.response("level", "rate"),
-        "a series, .*: 'level:max'; or a tick of it, at",
+        r"a series, .*: 'level:max'; or a tick of it \(at\)",
     ),
     "factor": (lambda of: of.response("level:max", "rat"), r"no factor 'rat'; allowed: rate, .* 'rate'\?"),
     "by": (lambda of: of.response("level:max", "rate", by="wilt"), r"no factor 'wilt'.*'wild'\?"),

@@ -17,15 +17,17 @@ import typer
 import henad_web as hw
 from henad_native.cli.choices import BadOption
 from henad_native.cli.consoles import message_console, print_line
-from henad_web.analysis.selection import Held, find_factor
+from henad_web.analysis.selection import Held, factor_names, find_factor, main_measures
 from henad_web.analysis.sensitivity import Method
 from henad_web.analysis.tables import AnalysisTable, Column
 from henad_web.errors import UsageError
-from henad_web.explore.columns import main_reducers
 from henad_web.model.decimals import whole_text
 from henad_web.results.facts import search_facts
 
-__all__ = ["At", "Hold", "ResultsPath", "analyze_command", "held_of"]
+__all__ = ["At", "Hold", "MAIN_MEASURES", "ResultsPath", "analyze_command", "held_of"]
+
+MAIN_MEASURES = "of each statistic the final value, or where no run differs in it another reducer,"
+"""Which are taken where none is named, for helps."""
 
 MOST_MEASURES = 4
 """Reducers that are looked at when none is named."""
@@ -44,7 +46,7 @@ def analyze_command(
     path: ResultsPath,
     y: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[Y]...", help="Reducers such as Infected:max; the main ones when left out."),
+        typer.Argument(metavar="[Y]...", help=f"Reducers such as Infected:max; {MAIN_MEASURES} when left out."),
     ] = None,
     method: Annotated[
         Method | None, typer.Option("--method", help="How to measure what factors do; else what fits the design.")
@@ -80,7 +82,7 @@ def held_of(results: hw.ResultSet, option: str, texts: Sequence[str] | None) -> 
     """Return the values of factors that `texts`, each ``FACTOR=VALUE`` or ``FACTOR=VALUE,VALUE``, name, all together.
 
     Raises:
-        BadOption: A text is of another form, or a value none of its factor's kind.
+        BadOption: A text is of another form, names a second factor, or a value is none of its factor's kind.
         UsageError: There is no such factor.
     """
     held: dict[str, list[float | int | bool | str]] = {}
@@ -90,10 +92,11 @@ def held_of(results: hw.ResultSet, option: str, texts: Sequence[str] | None) -> 
             raise BadOption(option, f"{whole_text(text)} has no =; write FACTOR=VALUE")
         levels = find_factor(results, name).values
         # A name may hold a comma.
-        is_name = values in levels.tolist()
-        held.setdefault(name, []).extend(
-            [values] if is_name else [_value(option, name, value, levels) for value in values.split(",")]
-        )
+        parts = [values] if values in levels.tolist() else values.split(",")
+        for part in parts:
+            if part not in levels.tolist() and part.partition("=")[0] in factor_names(results):
+                raise BadOption(option, f"{whole_text(part)} is of a second factor; repeat {option} for it")
+        held.setdefault(name, []).extend(_value(option, name, part, levels) for part in parts)
     return held
 
 
@@ -117,7 +120,7 @@ def _value(option: str, name: str, text: str, levels: Column) -> float | int | b
 def _main(results: hw.ResultSet, at: int | None) -> tuple[str, ...]:
     if at is not None:
         return results.stat_columns[:MOST_MEASURES]
-    return main_reducers(results.reducer_columns, MOST_MEASURES) or ("ticks",)
+    return main_measures(results, MOST_MEASURES) or ("ticks",)
 
 
 def _answer(results: hw.ResultSet, y: str, method: Method | None, held: Held, at: int | None) -> AnalysisTable:

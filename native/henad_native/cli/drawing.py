@@ -14,15 +14,17 @@ from typing import Annotated, Any
 import typer
 
 import henad_web as hw
-from henad_native.cli.analyzing import At, Hold, ResultsPath, held_of
+from henad_native.cli.analyzing import MAIN_MEASURES, At, Hold, ResultsPath, held_of
 from henad_native.cli.choices import BadOption
 from henad_native.cli.consoles import message_console, print_line, result_console
 from henad_native.cli.exporting import put_file, refuse_replaced
 from henad_native.disk import write_new
 from henad_native.unpacking import is_archive_file
 from henad_web.analysis.intervals import CenterKind
+from henad_web.analysis.selection import varied_factors
 from henad_web.analysis.sensitivity import Method
 from henad_web.plots.canvas import FigureFormat, figure_bytes
+from henad_web.report.document import no_figures_line
 
 __all__ = ["PlotKind", "plot_command", "report_command"]
 
@@ -36,10 +38,12 @@ By = Annotated[
     list[str] | None, typer.Option("--by", metavar="FACTOR", help="A curve for each level; may be repeated.")
 ]
 GroupA = Annotated[
-    list[str] | None, typer.Option("--a", metavar="FACTOR=VALUE[,...]", help="Of compare: runs of the first group.")
+    list[str] | None,
+    typer.Option("--a", metavar="FACTOR=VALUE[,...]", help="Of compare: runs of the first group; may be repeated."),
 ]
 GroupB = Annotated[
-    list[str] | None, typer.Option("--b", metavar="FACTOR=VALUE[,...]", help="Of compare: runs of the second.")
+    list[str] | None,
+    typer.Option("--b", metavar="FACTOR=VALUE[,...]", help="Of compare: runs of the second; may be repeated."),
 ]
 Condition = Annotated[
     str | None,
@@ -111,9 +115,10 @@ def plot_command(
     given = {"y": y, "x": x, "z": z, "by": by, "a": a, "b": b, "hold": hold, "at": at}
     given |= {"condition": condition, "center": center, "bins": bins, "method": method}
     figure_kind = _figure_kind(out)
-    options = _checked(kind, {name: value for name, value in given.items() if value is not None and value != []})
+    options = _taken(kind, {name: value for name, value in given.items() if value is not None and value != []})
     _check_place(out, overwrite=overwrite)
     results = hw.ResultSet.open(path)
+    _check_needed(kind, options, results)
     for name in ("a", "b", "hold"):
         if name in options:
             options[name] = held_of(results, f"--{name}", options[name])
@@ -128,6 +133,12 @@ def plot_command(
 
 def report_command(
     path: ResultsPath,
+    y: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[Y]...", help=f"What it is about: reducers such as Infected:max; {MAIN_MEASURES} when left out."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page; else DIR.html, beside the results.")
     ] = None,
@@ -140,7 +151,10 @@ def report_command(
     """
     file = _beside(path) if out is None else out
     _check_place(file, overwrite=overwrite)
-    _write(file, hw.ResultSet.open(path).to_html().encode())
+    _write(file, hw.ResultSet.open(path).to_html(measures=y or ()).encode())
+    without = no_figures_line()
+    if without is not None:
+        print_line(message_console(), f"warning: {without}")
 
 
 def _figure_kind(out: Path) -> FigureFormat:
@@ -152,21 +166,31 @@ def _figure_kind(out: Path) -> FigureFormat:
     return FigureFormat(suffix)
 
 
-def _checked(kind: PlotKind, given: dict[str, Any]) -> dict[str, Any]:
+def _taken(kind: PlotKind, given: dict[str, Any]) -> dict[str, Any]:
     """Return the options `given` to a plot of `kind`.
 
     Raises:
-        BadOption: One is missing, or does not go with it.
+        BadOption: One does not go with it.
     """
     needed, allowed = _NEEDED[kind], _ALLOWED[kind]
-    for name in needed:
-        if name not in given:
-            raise BadOption(f"--{name}", f"a plot of {kind} needs it")
     for name in given:
         if name not in (*needed, *allowed):
             taken = ", ".join(f"--{each}" for each in (*needed, *allowed)) or "none"
             raise BadOption(f"--{name}", f"a plot of {kind} has no such option; allowed: {taken}")
     return given
+
+
+def _check_needed(kind: PlotKind, given: Mapping[str, Any], results: hw.ResultSet) -> None:
+    """Make sure that a plot of `kind` is `given` what it needs.
+
+    Raises:
+        BadOption: An option is missing.
+    """
+    for name in _NEEDED[kind]:
+        if name not in given:
+            is_factor = name == "x" or (name, kind) == ("y", PlotKind.HEATMAP)
+            varied = f"; factors that vary: {', '.join(varied_factors(results)) or 'none'}" if is_factor else ""
+            raise BadOption(f"--{name}", f"a plot of {kind} needs it{varied}")
 
 
 def _beside(path: Path) -> Path:
