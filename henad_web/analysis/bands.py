@@ -282,8 +282,9 @@ def _cells(grid: _Grid, choice: _Choice) -> Pieces[Center]:
     n, mean = yield from _cell_means(grid)
     if choice.spread is Spread.QUANTILES:
         by_cell = yield from ordered_groups(grid.rows(), n)
-        low, high = (by_cell.quantile(share) for share in choice.quantiles)
-        center = mean if choice.kind is CenterKind.MEAN else by_cell.quantile(0.5)
+        low = yield from by_cell.quantile(choice.quantiles[0])
+        high = yield from by_cell.quantile(choice.quantiles[1])
+        center = mean if choice.kind is CenterKind.MEAN else (yield from by_cell.quantile(0.5))
         return Center(n=n, center=center, low=low, high=high)
     squares = np.zeros(grid.count)
     for cells, values in grid.rows():

@@ -78,4 +78,6 @@ def drawn_places(state: int, size: int, count: int) -> tuple[NDArray[np.intp], i
 def _percentiles(drawn: Floats, confidence: float) -> Pieces[tuple[float, float]]:
     in_order = OrderedGroups((yield from ordered(drawn)), np.array([len(drawn)]))
     tail = (1 - confidence) / 2
-    return float(in_order.quantile(tail)[0]), float(in_order.quantile(1 - tail)[0])
+    low = yield from in_order.quantile(tail)
+    high = yield from in_order.quantile(1 - tail)
+    return float(low[0]), float(high[0])

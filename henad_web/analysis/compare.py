@@ -220,6 +220,7 @@ def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Float
     """Return what a group comes to, and its values in order."""
     means = yield from means_of(np.zeros(len(selection.y), np.int64), 1, selection.y)
     values = np.asarray((yield from ordered(selection.y)), np.float64)
+    median = yield from OrderedGroups(values, np.array([len(values)])).quantile(0.5)
     found = GroupSummary(
         shared=tuple(
             f"{selection.factors[name].axis.label} {' or '.join(map(level_text, held_levels(levels)))}"
@@ -227,7 +228,7 @@ def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Float
         ),
         n=len(values),
         mean=float(means.mean[0]),
-        median=float(OrderedGroups(values, np.array([len(values)])).quantile(0.5)[0]),
+        median=float(median[0]),
         sd=float(means.sd[0]),
         left_out=selection.left_out,
     )

@@ -139,7 +139,8 @@ def _heatmap(selection: Selection, along: _Side, up: _Side, kind: CenterKind) ->
     means = yield from means_of(codes, shape[0] * shape[1], selection.y)
     center = means.mean
     if kind is CenterKind.MEDIAN:
-        center = (yield from ordered_groups(rows_of(codes, selection.y), means.n)).quantile(0.5)
+        in_order = yield from ordered_groups(rows_of(codes, selection.y), means.n)
+        center = yield from in_order.quantile(0.5)
     return Heatmap(
         left_out=selection.left_out,
         x_axis=along.axis,

@@ -258,7 +258,7 @@ def center_of(means: Means, in_order: OrderedGroups, selection: Selection, choic
         low, high = yield from _median_ends(in_order, choice.confidence)
     else:
         low, high = yield from _ends(means.folds, IntervalKind(choice.kind.value), choice.confidence)
-    center = means.mean if choice.center is CenterKind.MEAN else in_order.quantile(0.5)
+    center = means.mean if choice.center is CenterKind.MEAN else (yield from in_order.quantile(0.5))
     return Center(n=means.n, center=center, low=low, high=high)
 
 

@@ -77,30 +77,35 @@ class OrderedGroups:
         """Where each group begins, ``(groups,)``."""
         return np.asarray(np.cumsum(self.counts) - self.counts)
 
-    def quantile(self, share: float) -> Floats:
+    def quantile(self, share: float) -> Pieces[Floats]:
         """Return the quantile `share` of each group, ``(groups,)``; NaN of one without numbers.
 
         Between two numbers it is interpolated linearly (definition 7 of Hyndman and Fan, The American Statistician 50,
         1996), in the same steps as numpy's where their distance is a number.
         """
-        found = np.full(len(self.counts), np.nan)
-        some = np.flatnonzero(self.counts)
-        starts, lasts = self.starts[some], self.counts[some] - 1
-        place = lasts * share
-        below = np.floor(place).astype(np.int64)
-        low = self.values[starts + below]
-        high = self.values[starts + np.minimum(below + 1, lasts)]
-        part = place - below
-        with np.errstate(over="ignore", invalid="ignore"):
-            step = high - low
-            between = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
-            found[some] = np.where(np.isinf(step), low * (1 - part) + high * part, between)
+        found, starts = np.full(len(self.counts), np.nan), self.starts
+        for part in stretches(len(self.counts)):
+            some = np.flatnonzero(self.counts[part]) + part.start
+            found[some] = _quantiles(self.values, starts[some], self.counts[some] - 1, share)
+            yield
         return found
 
     def values_of(self, group: int) -> Floats:
         """Return the numbers of one group."""
         start = int(self.starts[group])
         return self.values[start : start + int(self.counts[group])]
+
+
+def _quantiles(values: Floats, starts: Ints, lasts: Ints, share: float) -> Floats:
+    """Return the quantile `share` of groups that begin at `starts` and have `lasts` more numbers than one."""
+    place = lasts * share
+    below = np.floor(place).astype(np.int64)
+    low, high = values[starts + below], values[starts + np.minimum(below + 1, lasts)]
+    part = place - below
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = high - low
+        between = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
+        return np.asarray(np.where(np.isinf(step), low * (1 - part) + high * part, between))
 
 
 Rows = Iterable[tuple[Ints, Floats]]

@@ -150,7 +150,7 @@ def summary(
         parts.append((yield from _part(selection, code[selection.rows], groups, choice)))
         selections.append(selection)
     left_out = _left_out(selections, len(results.runs))
-    return _table(selections, parts, groups, axes_of(factors), shares, choice, left_out)
+    return (yield from _table(selections, parts, groups, axes_of(factors), shares, choice, left_out))
 
 
 def _measures(results: RecordedResults, y: str | Sequence[str] | None, at: int | None) -> tuple[str, ...]:
@@ -190,13 +190,20 @@ def _table(
     shares: Sequence[float],
     choice: IntervalChoice,
     left_out: LeftOut,
-) -> Summary:
+) -> Pieces[Summary]:
     def joined(column: str) -> Column:
         return np.concatenate([getattr(part, column) for part in parts])
 
-    def quantile(share: float) -> Floats:
-        return np.concatenate([part.in_order.quantile(share) for part in parts])
+    def quantile(share: float) -> Pieces[Floats]:
+        found = np.empty((len(parts), groups.count))
+        for place, part in enumerate(parts):
+            found[place] = yield from part.in_order.quantile(share)
+        return found.reshape(-1)
 
+    minimum, maximum = (yield from quantile(0.0)), (yield from quantile(1.0))
+    by_share = {}
+    for share in shares:
+        by_share[share] = yield from quantile(share)
     axes = [selection.axis for selection in selections]
     return Summary(
         left_out=left_out,
@@ -209,9 +216,9 @@ def _table(
         sd=joined("sd"),
         low=joined("low"),
         high=joined("high"),
-        minimum=quantile(0.0),
-        quantiles={share: quantile(share) for share in shares},
-        maximum=quantile(1.0),
+        minimum=minimum,
+        quantiles=by_share,
+        maximum=maximum,
         notes=(choice.line,),
     )
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import henad_web as hw
 from henad_web.analysis import ordered as ordered_module
 from henad_web.analysis.grouping import grouped
-from henad_web.analysis.ordered import distinct, ordered, ordered_groups
+from henad_web.analysis.ordered import OrderedGroups, distinct, ordered, ordered_groups
 from henad_web.analysis.pieces import PIECE_ROWS, Analysis, Pieces, piecewise, stretches
 from henad_web.analysis.selection import Factor, held_rows
 from henad_web.analysis.tables import Axis
@@ -49,6 +49,12 @@ def many() -> hw.ResultSet:
     results = tiled(written_study([Run(config=0)]), RUNS, values)
     give_series(results, np.array([2, 7]), np.stack([values["level:max"], values["rate"]], axis=1))
     return results
+
+
+def test_quantiles_of_many_groups_are_made_a_stretch_at_a_time() -> None:
+    groups = OrderedGroups(np.arange(2.0 * PIECE_ROWS), np.full(2 * PIECE_ROWS, 1))
+    assert len(list(groups.quantile(0.5))) == 2
+    assert whole(groups.quantile(0.5)).tolist() == groups.values.tolist()
 
 
 @pytest.mark.parametrize("levels", [1, 5000])
@@ -115,7 +121,7 @@ def test_numbers_are_laid_out_by_group_and_sorted(rows: list[tuple[int, int]], s
         assert found.values_of(group).tolist() == sorted(mine)
         for share in (0.0, 0.3, 0.5, 1.0):
             expected = np.quantile(mine, share) if len(mine) else np.nan
-            np.testing.assert_array_equal(found.quantile(share)[group], expected)
+            np.testing.assert_array_equal(whole(found.quantile(share))[group], expected)
 
 
 def cut_into(patch: pytest.MonkeyPatch, size: int) -> None:
