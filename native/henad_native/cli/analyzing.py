@@ -26,7 +26,7 @@ from henad_web.results.facts import search_facts
 
 __all__ = ["At", "Hold", "MAIN_MEASURES", "ResultsPath", "analyze_command", "held_of"]
 
-MAIN_MEASURES = "of each statistic the final value, or where no run differs in it another reducer,"
+MAIN_MEASURES = "of each statistic the final value, or where no run differs in it another reducer"
 """Which are taken where none is named, for helps."""
 
 MOST_MEASURES = 4
@@ -46,7 +46,7 @@ def analyze_command(
     path: ResultsPath,
     y: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[Y]...", help=f"Reducers such as Infected:max; {MAIN_MEASURES} when left out."),
+        typer.Argument(metavar="[Y]...", help=f"Reducers such as Infected:max; without any {MAIN_MEASURES}."),
     ] = None,
     method: Annotated[
         Method | None, typer.Option("--method", help="How to measure what factors do; else what fits the design.")

@@ -136,7 +136,7 @@ def report_command(
     y: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[Y]...", help=f"What it is about: reducers such as Infected:max; {MAIN_MEASURES} when left out."
+            metavar="[Y]...", help=f"What it is about: reducers such as Infected:max; without any {MAIN_MEASURES}."
         ),
     ] = None,
     out: Annotated[
