@@ -24,6 +24,7 @@ from henad_web.analysis.selection import (
     failed_rows,
     find_factor,
     held_rows,
+    held_text,
     no_runs_left,
     not_done,
     several,
@@ -126,6 +127,7 @@ def bands(
     grid = _Grid(samples, (yield from _ticks_of(results, samples)), rows, groups, choice.after_stop)
     cells = yield from _cells(grid, choice)
     left_out = LeftOut(
+        held=held_text(held or {}),
         not_done=not_done(results),
         failed=int(np.count_nonzero(is_asked & has_failed)),
         without_value=len(rows) - grid.tally.runs,

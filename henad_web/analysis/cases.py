@@ -18,6 +18,7 @@ from henad_web.analysis.selection import (
     Held,
     failed_rows,
     held_rows,
+    held_text,
     no_runs_left,
     not_done,
     selected,
@@ -84,6 +85,7 @@ def cases_of(results: RecordedResults, asked: str, *, held: Held | None, thresho
     has_failed = yield from failed_rows(results)
     rows = np.flatnonzero(counts & ~has_failed)
     left_out = LeftOut(
+        held=held_text(held or {}),
         not_done=not_done(results),
         failed=int(np.count_nonzero(counts & has_failed)),
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),

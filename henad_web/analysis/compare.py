@@ -12,13 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from henad_web.analysis.bootstrap import bootstrap_difference
-from henad_web.analysis.curves import Floats, level_text
+from henad_web.analysis.curves import Floats
 from henad_web.analysis.distributions import student_quantile
 from henad_web.analysis.intervals import bootstrap_text, check_confidence, check_draws, means_of, percent_text
 from henad_web.analysis.ordered import OrderedGroups, ordered
 from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.ranks import RankTest, rank_test
-from henad_web.analysis.selection import Held, Selection, check_held, chosen, held_levels, selected
+from henad_web.analysis.selection import (
+    Held,
+    Selection,
+    check_held,
+    chosen,
+    held_levels,
+    held_text,
+    levels_text,
+    selected,
+)
 from henad_web.analysis.tables import AnalysisTable, Axis, Column, LeftOut
 from henad_web.errors import UsageError, counted
 from henad_web.results.recorded import RecordedResults
@@ -161,7 +170,8 @@ def compare(
     shared = int(np.count_nonzero(is_first[second.rows]))
     if shared:
         raise UsageError(f"{counted(shared, 'run')} of both groups; give a and b levels that differ")
-    return (yield from _comparison((first, a), (second, b), _Choice(interval, confidence, resamples, seed)))
+    choice = _Choice(interval, confidence, resamples, seed)
+    return (yield from _comparison((first, a), (second, b), held_text(held or {}), choice))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +190,7 @@ class _Choice:
         return f"low and high: {percent_text(self.confidence)} interval of the difference of means, {how}"
 
 
-def _comparison(a: tuple[Selection, Held], b: tuple[Selection, Held], choice: _Choice) -> Pieces[Comparison]:
+def _comparison(a: tuple[Selection, Held], b: tuple[Selection, Held], held: str, choice: _Choice) -> Pieces[Comparison]:
     left, sorted_left = yield from _group(*a)
     right, sorted_right = yield from _group(*b)
     ranks = yield from rank_test(sorted_left, sorted_right)
@@ -191,7 +201,7 @@ def _comparison(a: tuple[Selection, Held], b: tuple[Selection, Held], choice: _C
             sorted_left, sorted_right, choice.confidence, choice.resamples, choice.seed
         )
     return Comparison(
-        left_out=_both(left.left_out, right.left_out),
+        left_out=_both(left.left_out, right.left_out, held),
         y_axis=a[0].axis,
         a=left,
         b=right,
@@ -222,10 +232,7 @@ def _group(selection: Selection, held: Held) -> Pieces[tuple[GroupSummary, Float
     values = np.asarray((yield from ordered(selection.y)), np.float64)
     median = yield from OrderedGroups(values, np.array([len(values)])).quantile(0.5)
     found = GroupSummary(
-        shared=tuple(
-            f"{selection.factors[name].axis.label} {' or '.join(map(level_text, held_levels(levels)))}"
-            for name, levels in held.items()
-        ),
+        shared=tuple(f"{selection.factors[name].axis.label} {levels_text(levels)}" for name, levels in held.items()),
         n=len(values),
         mean=float(means.mean[0]),
         median=float(median[0]),
@@ -248,8 +255,9 @@ def _welch(a: GroupSummary, b: GroupSummary, confidence: float) -> tuple[float, 
     return difference - half, difference + half
 
 
-def _both(a: LeftOut, b: LeftOut) -> LeftOut:
+def _both(a: LeftOut, b: LeftOut, held: str) -> LeftOut:
     return LeftOut(
+        held=held,
         not_done=a.not_done,  # of the whole plan, hence of both
         failed=a.failed + b.failed,
         without_value=a.without_value + b.without_value,

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.analysis.intervals import CenterKind
-from henad_web.analysis.tables import AnalysisTable, Axis, Column
+from henad_web.analysis.tables import AnalysisTable, Axis, Column, level_text
 from henad_web.errors import UsageError
-from henad_web.explore.cell_texts import number_text
 from henad_web.results.table_columns import free_name
 
-__all__ = ["Curve", "CurveTable", "column_names", "level_text"]
+__all__ = ["Curve", "CurveTable", "column_names"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -122,13 +121,6 @@ class CurveTable(AnalysisTable):
         if self.kind is not kind:
             raise UsageError(f"the table has the {self.kind} of each group; ask with center='{kind}' for the {kind}")
         return self.center
-
-
-def level_text(level: object) -> str:
-    """Return the level of a factor as the tables write it."""
-    if isinstance(level, float):
-        return number_text(level)
-    return str(level).lower() if isinstance(level, bool) else str(level)
 
 
 def column_names(factors: Mapping[str, Column], measured: Mapping[str, Column]) -> dict[str, Column]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from henad_web.analysis.ordered import distinct
 from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.samples import AfterStop, values_at
-from henad_web.analysis.tables import Axis, Column, LeftOut
+from henad_web.analysis.tables import Axis, Column, LeftOut, level_text
 from henad_web.errors import UsageError, near_miss
 from henad_web.explore.columns import ACTION, MEASURED, main_reducers, resolve_column
 from henad_web.explore.outcomes import RunStatus
@@ -39,6 +39,8 @@ __all__ = [
     "find_factor",
     "held_levels",
     "held_rows",
+    "held_text",
+    "levels_text",
     "is_whole",
     "main_measures",
     "measured_axis",
@@ -155,6 +157,7 @@ def selected(
     counts_in = is_asked & ~has_failed
     rows = np.flatnonzero(counts_in & np.isfinite(values))
     left_out = LeftOut(
+        held=held_text(held or {}),
         not_done=not_done(results) if block is None else 0,
         failed=int(np.count_nonzero(is_asked & has_failed)),
         without_value=int(np.count_nonzero(counts_in)) - len(rows),
@@ -343,7 +346,7 @@ def stat_column(results: RecordedResults, name: str) -> str:
 
 def no_runs_left(axis: Axis, left_out: LeftOut) -> UsageError:
     """Return what is wrong where no run has a value."""
-    why = "; ".join(left_out.lines()) or "no run is asked for: none has all that is held"
+    why = "; ".join(left_out.lines()) if left_out.runs else "no run is asked for: none has all that is held"
     return UsageError(f"no run has a value of '{axis.label}': {why}")
 
 
@@ -395,6 +398,16 @@ def held_levels(levels: object) -> list[float | int | bool | str]:
     listed: Any = levels.tolist() if isinstance(levels, np.ndarray) else levels
     each = listed if isinstance(listed, Collection) and not isinstance(listed, str) else [listed]
     return [level.item() if isinstance(level, np.generic) else level for level in each]
+
+
+def held_text(held: Held) -> str:
+    """Return what runs have in common, such as ``recovery_rate 0.1, size 8 or 16``; nothing where nothing is held."""
+    return ", ".join(f"{name} {levels_text(levels)}" for name, levels in held.items())
+
+
+def levels_text(levels: object) -> str:
+    """Return the levels that a factor is held at, such as ``8 or 16``."""
+    return " or ".join(map(level_text, held_levels(levels)))
 
 
 def not_done(results: RecordedResults) -> int:

@@ -229,6 +229,7 @@ def _left_out(selections: Sequence[Selection], rows: int) -> LeftOut:
     for selection in selections:
         has[selection.rows] += 1
     return LeftOut(
+        held=first.left_out.held,
         not_done=first.left_out.not_done,
         failed=first.left_out.failed,
         without_value=len(first.rows) + first.left_out.without_value - int(np.count_nonzero(has == len(selections))),

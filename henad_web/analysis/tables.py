@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.errors import counted
@@ -51,12 +50,14 @@ class LeftOut:
     """Runs that an answer does not speak of, and those it speaks of with a reserve.
 
     Attributes:
+        held: What the runs that were asked for have in common, such as ``recovery_rate 0.1``; empty where all were.
         not_done: Runs of the plan that have no row.
         failed: Runs that failed.
         without_value: Runs whose value is missing or not finite, or that had ended before the tick asked for.
         non_finite: Runs counted in that met a value which is not finite: their reducers skip such samples.
     """
 
+    held: str = ""
     not_done: int = 0
     failed: int = 0
     without_value: int = 0
@@ -68,14 +69,16 @@ class LeftOut:
         return self.not_done + self.failed + self.without_value
 
     def lines(self) -> tuple[str, ...]:
-        """Return a sentence for each kind of which there is any."""
+        """Return what was held, and a sentence for each kind of which there is any."""
         said = (
             (self.not_done, "not done", "left out"),
             (self.failed, "failed", "left out"),
             (self.without_value, "without a value", "left out"),
             (self.non_finite, "that met a value which is not finite", "counted, without the samples skipped"),
         )
-        return tuple(f"{counted(count, 'run', grouped=True)} {what}: {how}" for count, what, how in said if count)
+        asked = (f"only runs with {self.held}",) if self.held else ()
+        left = (f"{counted(count, 'run', grouped=True)} {what}: {how}" for count, what, how in said if count)
+        return (*asked, *left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -137,7 +140,7 @@ class AnalysisTable:
     def to_csv(self) -> str:
         """Return the table as CSV, numbers as the tables of a sweep write them and NaN as an empty cell."""
         columns = self.columns()
-        rows = zip(*(map(_cell, column.tolist()) for column in columns.values()), strict=True)
+        rows = zip(*(map(level_text, column.tolist()) for column in columns.values()), strict=True)
         return b"".join(map(csv_line, [tuple(columns), *rows])).decode()
 
     def to_pandas(self) -> DataFrame:
@@ -186,7 +189,8 @@ class FactorTable(AnalysisTable):
         return (*self.notes, *self.left_out.lines())
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else number_text(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def level_text(level: object) -> str:
+    """Return a value as the tables write it, NaN as nothing."""
+    if isinstance(level, float):
+        return number_text(level)
+    return str(level).lower() if isinstance(level, bool) else str(level)

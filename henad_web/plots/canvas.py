@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
-from henad_web.analysis.curves import level_text
+from henad_web.analysis.tables import level_text
 from henad_web.errors import UsageError
 from henad_web.markup import seen
 from henad_web.results.errors import NeedsExtraError

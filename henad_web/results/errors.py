@@ -84,7 +84,7 @@ class NeedsExtraError(ResultsError):
 
 def install_hint(extra: str) -> str:
     """Return how to install what the extra `extra` of this package brings."""
-    return f"install it with: python -m pip install '.[{extra}]' in a clone, 'henad-web[{extra}]' elsewhere"
+    return f"install it with: python -m pip install -e '.[{extra}]' in a clone, 'henad-web[{extra}]' elsewhere"
 
 
 class ArchiveError(ResultsError):

@@ -259,7 +259,7 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(
     ):
         with pytest.raises(hw.NeedsExtraError) as caught:
             call()
-        how = "install it with: python -m pip install '.[data]' in a clone, 'henad-web[data]' elsewhere"
+        how = "install it with: python -m pip install -e '.[data]' in a clone, 'henad-web[data]' elsewhere"
         assert str(caught.value).endswith(f" needs {library}; {how}")
 
 

@@ -14,6 +14,7 @@ import henad_web as hw
 from henad_web.analysis import Comparison, LeftOut, response
 from henad_web.analysis.curves import column_names
 from henad_web.analysis.resamples import Resampling
+from henad_web.analysis.tables import AnalysisTable
 from tests.shared.reference_folder import reference_files
 from tests.shared.written_studies import Run, tiled, written_study
 
@@ -68,6 +69,24 @@ def test_what_does_not_count_is_told(results: hw.ResultSet) -> None:
     assert curve.n.sum() == 9
     assert curve.lines[:3] == ("1 run not done: left out", "1 run failed: left out", "1 run without a value: left out")
     assert curve.lines[-1] == "low and high: 95 % interval of the mean, Student's"
+
+
+HOLDING: dict[str, Callable[[hw.ResultSet], AnalysisTable]] = {
+    "response": lambda of: of.response("level:max", "size", held={"rate": [0.1, 0.9]}),
+    "heatmap": lambda of: of.heatmap("level:max", "size", "wild", held={"rate": [0.1, 0.9]}),
+    "bands": lambda of: of.bands("level", held={"rate": [0.1, 0.9]}),
+    "summary": lambda of: of.summarize("level:max", by="wild", held={"rate": [0.1, 0.9]}),
+    "comparison": lambda of: of.compare("level:max", {"wild": True}, {"wild": False}, held={"rate": [0.1, 0.9]}),
+    "sensitivity": lambda of: of.sensitivity("level:max", method="regression", held={"rate": [0.1, 0.9]}),
+    "boxes by a column": lambda of: of.prim("level:max", threshold=3.0, held={"rate": [0.1, 0.9]}),
+    "boxes by a condition": lambda of: of.prim("level:max > 3", held={"rate": [0.1, 0.9]}),
+}
+
+
+@pytest.mark.parametrize("ask", HOLDING.values(), ids=HOLDING)
+def test_an_answer_tells_what_was_held(results: hw.ResultSet, ask: Callable[[hw.ResultSet], AnalysisTable]) -> None:
+    assert [line for line in ask(results).lines if "only runs" in line] == ["only runs with rate 0.1 or 0.9"]
+    assert "held" not in " ".join(results.response("level:max", "rate").lines)
 
 
 def test_held_factors_keep_the_runs_that_have_one_of_the_values(results: hw.ResultSet) -> None:
