@@ -109,8 +109,14 @@ def _found(
 def _points(results: RecordedResults, means: ConfigMeans, block: Block, each: int) -> Pieces[Arrangement]:
     """Return the points of `each` configs of `block`: one that lacks a config is left out whole."""
     y, rows = means.of(block)
-    is_whole = (rows.reshape(-1, each) >= 0).all(axis=1)
-    y, rows = y.reshape(-1, each)[is_whole], rows.reshape(-1, each)[is_whole]
+    y, rows = y.reshape(-1, each), rows.reshape(-1, each)
+    yield
+    is_whole = np.ones(len(rows), np.bool_)
+    for column in rows.T:
+        is_whole &= column >= 0
+    yield
+    y, rows = y[is_whole], rows[is_whole]
+    yield
     factors = []
     for name in block.factors:
         factors.append(find_factor(results, name).taken(rows.reshape(-1)))

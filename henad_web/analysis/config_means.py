@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.analysis.ordered import order_of
 from henad_web.analysis.pieces import Pieces
+from henad_web.analysis.scaling import scaled, unscaled
 from henad_web.analysis.selection import Selection
 from henad_web.errors import counted
 from henad_web.explore.columns import ACTION
@@ -115,15 +117,17 @@ def config_means(results: RecordedResults, selection: Selection) -> Pieces[Confi
     """
     configs, run_ids = results.runs["config_id"][selection.rows], results.runs["run_id"][selection.rows]
     yield
-    order = np.lexsort((run_ids, configs))
-    yield
+    order = yield from order_of(run_ids)
+    order = order[(yield from order_of(configs[order]))]
     rows, y, configs = selection.rows[order], selection.y[order], configs[order]
+    yield
     starts = np.flatnonzero(np.append(True, configs[1:] != configs[:-1]))
     counts = np.diff(np.append(starts, len(configs)))
+    y, exponent = scaled(y)
     yield
     return ConfigMeans(
         config_ids=configs[starts].astype(np.int64),
-        y=np.add.reduceat(y, starts) / counts,
+        y=unscaled(np.add.reduceat(y, starts) / counts, exponent),
         rows=rows[starts],
         least_replicates=int(counts.min()),
         most_replicates=int(counts.max()),

@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.analysis.ordered import distinct
-from henad_web.analysis.pieces import Pieces, stretches
+from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.selection import Factor
 from henad_web.analysis.tables import Axis, Column
 
 __all__ = ["Bins", "Groups", "Levels", "axes_of", "binned", "grouped", "levels_of"]
 
 Ints = NDArray[np.int64]
+
+_PIECE = PIECE_ROWS // 4
+"""Values that a piece looks up, among names or among as many numbers: each takes 0.2 us natively."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,14 +91,14 @@ def levels_of(factor: Factor) -> Pieces[Levels]:
     if factor.values.dtype.kind not in "UO":
         return (yield from _positions(factor.values))
     seen: dict[str, int] = {}
-    for part in stretches(len(factor.values)):
+    for part in stretches(len(factor.values), _PIECE):
         seen.update(dict.fromkeys(factor.values[part].tolist(), 0))
         yield
     listed = [option for option in factor.options if option in seen]
     names = [*listed, *sorted(seen.keys() - set(listed))]
     place = {name: position for position, name in enumerate(names)}
     codes = np.empty(len(factor.values), np.int64)
-    for part in stretches(len(factor.values)):
+    for part in stretches(len(factor.values), _PIECE):
         codes[part] = [place[name] for name in factor.values[part].tolist()]
         yield
     return Levels(values=np.array(names, factor.values.dtype), codes=codes)
@@ -116,7 +119,7 @@ def binned(factor: Factor, count: int) -> Pieces[tuple[Bins, Factor]]:
 def _positions(values: Column) -> Pieces[Levels]:
     levels = yield from distinct(values)
     codes = np.empty(len(values), np.int64)
-    for part in stretches(len(values)):
+    for part in stretches(len(values), _PIECE):
         codes[part] = np.searchsorted(levels, values[part])
         yield
     return Levels(values=levels, codes=codes)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from henad_web.analysis.pieces import Pieces
+from henad_web.analysis.scaling import centered
 from henad_web.analysis.tables import Column, FactorTable
 
 __all__ = ["MainEffects", "variance_shares"]
@@ -63,25 +64,24 @@ def variance_shares(y: Floats, codes: Sequence[Codes], levels: Sequence[int]) ->
     alone, in_all = np.full((2, len(codes)), np.nan)
     if y.min() == y.max():
         return alone, in_all
-    shares = y / np.abs(y).max()
-    centered = shares - shares.mean()
-    centered /= np.abs(centered).max()
-    total = (centered * centered).sum()
+    less_mean = centered(y)
+    total = (less_mean * less_mean).sum()
+    yield
     strides = np.append(np.cumprod(np.array(levels[:0:-1], np.int64))[::-1], 1)
     cells = np.zeros(len(y), np.int64)
     for code, stride in zip(codes, strides.tolist(), strict=True):
         cells += code * stride
         yield
     for factor, (code, stride) in enumerate(zip(codes, strides.tolist(), strict=True)):
-        alone[factor] = _between(centered, code) / total
+        alone[factor] = _between(less_mean, code) / total
         yield
-        in_all[factor] = max(1 - _between(centered, cells - code * stride) / total, 0.0)
+        in_all[factor] = max(1 - _between(less_mean, cells - code * stride) / total, 0.0)
         yield
     return alone, in_all
 
 
-def _between(centered: Floats, groups: Codes) -> float:
+def _between(less_mean: Floats, groups: Codes) -> float:
     """Return the sum of squares between the means of `groups` of numbers whose mean is 0."""
-    sums, counts = np.bincount(groups, weights=centered), np.bincount(groups)
+    sums, counts = np.bincount(groups, weights=less_mean), np.bincount(groups)
     there = counts > 0
     return float((sums[there] * sums[there] / counts[there]).sum())

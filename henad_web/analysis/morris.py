@@ -81,6 +81,7 @@ def elementary_effects(y: Floats, values: Sequence[Floats], step: float | None) 
     changes = np.diff(y, axis=1)
     for effect, column in zip(effects, values, strict=True):
         moves = np.diff(column, axis=1)
+        yield
         at = np.abs(moves).argmax(axis=1)
         move = moves[rows, at]
         share = np.sign(move) * step if step is not None else move / (column.max() - column.min())

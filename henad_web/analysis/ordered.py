@@ -5,8 +5,9 @@ Owns how many numbers a piece sorts. A page cannot wait for one sort of 100,000 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.tables import Column
 
-__all__ = ["OrderedGroups", "Rows", "distinct", "ordered", "ordered_groups"]
+__all__ = ["OrderedGroups", "Rows", "distinct", "order_of", "ordered", "ordered_groups"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Run = TypeVar("Run")
 
 
 def ordered(values: Column) -> Pieces[Column]:
@@ -26,34 +28,71 @@ def ordered(values: Column) -> Pieces[Column]:
     for part in stretches(len(values)):
         runs.append(np.sort(values[part]))
         yield
+    return (yield from _joined(runs, _merged)) if runs else values
+
+
+def order_of(values: Column) -> Pieces[Ints]:
+    """Return the places of `values`, ``(n,)``, in ascending order; equal ones stay in the order they stand in."""
+    runs = []
+    for part in stretches(len(values), PIECE_ROWS // 4):  # places take ten times as long as the numbers themselves
+        order = np.argsort(values[part], kind="stable")
+        runs.append((values[part][order], order + part.start))
+        yield
+    return (yield from _joined(runs, _merged_places))[1] if runs else np.empty(0, np.int64)
+
+
+def _joined(runs: list[Run], merged: Callable[[Run, Run], Pieces[Run]]) -> Pieces[Run]:
+    """Return all `runs`, at least one, as one: neighbours are merged until there is no other."""
     while len(runs) > 1:
-        merged = []
+        joined = []
         for first, second in zip(runs[::2], runs[1::2], strict=False):
-            merged.append((yield from _merged(first, second)))
-        runs = merged + runs[len(merged) * 2 :]
-    return runs[0] if runs else values
+            joined.append((yield from merged(first, second)))
+        runs = joined + runs[len(joined) * 2 :]
+    return runs[0]
 
 
 def _merged(first: Column, second: Column) -> Pieces[Column]:
     """Return both, each in order, as one in order."""
     together = np.empty(len(first) + len(second), first.dtype)
-    at_first = at_second = 0
-    for part in stretches(len(together)):
-        to_first = _taken_of(first, second, part.stop)
-        to_second = part.stop - to_first
-        both = np.concatenate([first[at_first:to_first], second[at_second:to_second]])
-        together[part] = np.sort(both, kind="stable")
-        at_first, at_second = to_first, to_second
+    for part, of_first, of_second in _shares(first, second):
+        together[part] = np.sort(np.concatenate([first[of_first], second[of_second]]), kind="stable")
         yield
     return together
 
 
+_Placed: TypeAlias = tuple[Column, Ints]
+"""Numbers in order, and where each stands."""
+
+
+def _merged_places(first: _Placed, second: _Placed) -> Pieces[_Placed]:
+    """Return both, each in order, as one in order; of equal numbers those of `first` come first."""
+    size = len(first[0]) + len(second[0])
+    values, places = np.empty(size, first[0].dtype), np.empty(size, np.int64)
+    for part, of_first, of_second in _shares(first[0], second[0]):
+        both = np.concatenate([first[0][of_first], second[0][of_second]])
+        order = np.argsort(both, kind="stable")
+        values[part] = both[order]
+        places[part] = np.concatenate([first[1][of_first], second[1][of_second]])[order]
+        yield
+    return values, places
+
+
+def _shares(first: Column, second: Column) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield stretches of both in order together, and what of `first` and of `second` is in each."""
+    at_first = at_second = 0
+    for part in stretches(len(first) + len(second)):
+        to_first = _taken_of(first, second, part.stop)
+        to_second = part.stop - to_first
+        yield part, slice(at_first, to_first), slice(at_second, to_second)
+        at_first, at_second = to_first, to_second
+
+
 def _taken_of(first: Column, second: Column, count: int) -> int:
-    """Return how many of `first` are among the `count` smallest of both."""
+    """Return how many of `first` are among the `count` smallest of both, where those of `first` precede equal ones."""
     low, high = max(0, count - len(second)), min(count, len(first))
     while low < high:
         middle = (low + high) // 2
-        if second[count - middle - 1] > first[middle]:
+        if second[count - middle - 1] >= first[middle]:
             low = middle + 1
         else:
             high = middle

@@ -14,7 +14,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from henad_web.analysis.ordered import order_of, ordered
 from henad_web.analysis.pieces import Pieces
+from henad_web.analysis.scaling import scaled
 
 __all__ = ["Box", "Kind", "Limits", "Objective", "Peeled", "Settings", "Side", "peeled"]
 
@@ -142,7 +144,7 @@ def peeled(sides: Sequence[Side], y: Floats, settings: Settings) -> Pieces[list[
         y: What is to be high, ``(cases,)``.
         settings: How the search goes.
     """
-    search = _Search(sides, y, settings)
+    search = _Search(sides, scaled(y)[0], settings)
     trajectory = [search.start]
     for step in (search.peel, search.paste):
         while True:
@@ -167,38 +169,43 @@ class _Search:
         """Return the box that the best peel leaves, None where it is none."""
         if not self._orders:
             for side in self._sides:
-                self._orders.append(np.argsort(side.values, kind="stable"))
-                yield
+                self._orders.append((yield from order_of(side.values)))
         candidates: list[_Candidate] = []
         count, total = int(before.inside.sum()), float(self._y[before.inside].sum())
         for place in self._turns:
             order = self._orders[place] = self._orders[place][before.inside[self._orders[place]]]
             values, y = self._sides[place].values[order], self._y[order]
-            candidates += self._peels(place, before.box[place], values, y, (count, total))
             yield
+            for candidate in self._peels(place, before.box[place], values, y, (count, total)):
+                candidates.append(candidate)
+                yield
         best = self._best(candidates, before.box)
         if best is None or best.score <= 0 or best.count >= count or not self._is_large(best.count):
             return None
-        return self._with(before, best)
+        return (yield from self._with(before, best))
 
     def paste(self, before: Peeled) -> Pieces[Peeled | None]:
         """Return the box that the best paste makes, None where it is none."""
-        outside = []
+        outside, missed = [], np.zeros(len(self._y), np.int64)
         for side, limits in zip(self._sides, before.box, strict=True):
             outside.append(~side.within(limits))
+            missed += outside[-1]
             yield
-        missed = np.add.reduce(outside, dtype=np.int64)
         candidates: list[_Candidate] = []
         count, total = int(before.inside.sum()), float(self._y[before.inside].sum())
         for place in self._turns:
             if not before.box[place].is_like(self._all[place]):
                 others = missed == outside[place]  # within all other limits
-                candidates += self._pastes(place, before.box[place], others, (count, total))
-                yield
+                for limits in (yield from self._wider(place, before.box[place], others)):
+                    y = self._y[others & self._sides[place].within(limits)]
+                    candidates.append(self._candidate(place, limits, y, (count, total)))
+                    yield
         best = self._best(candidates, before.box)
         if best is None or best.score <= 0 or best.count <= count or not self._is_large(best.count):
             return None
-        return self._with(before, best) if best.total / best.count > total / count else None
+        if best.total / best.count <= total / count:
+            return None
+        return (yield from self._with(before, best))
 
     def _peels(
         self, place: int, limits: Limits, values: Floats, y: Floats, before: tuple[int, float]
@@ -220,25 +227,19 @@ class _Search:
         kept_from = int(np.searchsorted(values, bottom, side="left"))
         yield self._candidate(place, replace(limits, low=low), y[kept_from:], before)
 
-    def _pastes(self, place: int, limits: Limits, others: Flags, before: tuple[int, float]) -> Iterator[_Candidate]:
-        """Yield what may be pasted to one factor; `others` says which cases are within all other limits."""
+    def _wider(self, place: int, limits: Limits, others: Flags) -> Pieces[list[Limits]]:
+        """Return what may be pasted to one factor; `others` says which cases are within all other limits."""
         side, whole, share = self._sides[place], self._all[place], self._settings.paste_alpha
         if side.kind is Kind.NAME:
-            wider = [
-                replace(limits, kept=tuple(sorted((*limits.kept, name))))
-                for name in whole.kept
-                if name not in limits.kept
-            ]
-        else:
-            below = np.sort(side.values[others & (side.values <= limits.low)])
-            above = np.sort(side.values[others & (side.values >= limits.high)])
-            low = _quantile(below, 1 - share) if len(below) else whole.low
-            high = _quantile(above, share) if len(above) else whole.high
-            if side.kind is Kind.WHOLE:
-                low, high = float(np.ceil(low)), float(np.floor(high))
-            wider = [replace(limits, low=low), replace(limits, high=high)]
-        for each in wider:
-            yield self._candidate(place, each, self._y[others & side.within(each)], before)
+            missing = (name for name in whole.kept if name not in limits.kept)
+            return [replace(limits, kept=tuple(sorted((*limits.kept, name)))) for name in missing]
+        below = yield from ordered(side.values[others & (side.values <= limits.low)])
+        above = yield from ordered(side.values[others & (side.values >= limits.high)])
+        low = _quantile(below, 1 - share) if len(below) else whole.low
+        high = _quantile(above, share) if len(above) else whole.high
+        if side.kind is Kind.WHOLE:
+            low, high = float(np.ceil(low)), float(np.floor(high))
+        return [replace(limits, low=low), replace(limits, high=high)]
 
     def _candidate(self, place: int, limits: Limits, y: Floats, before: tuple[int, float]) -> _Candidate:
         count, total = len(y), float(y.sum())
@@ -258,11 +259,12 @@ class _Search:
     def _is_large(self, count: int) -> bool:
         return count / len(self._y) >= self._settings.mass_min
 
-    def _with(self, before: Peeled, step: _Candidate) -> Peeled:
+    def _with(self, before: Peeled, step: _Candidate) -> Pieces[Peeled]:
         box = (*before.box[: step.place], step.limits, *before.box[step.place + 1 :])
         inside = np.ones(len(self._y), np.bool_)
         for side, limits in zip(self._sides, box, strict=True):
             inside &= side.within(limits)
+            yield
         return Peeled(box=box, inside=inside)
 
 
@@ -278,7 +280,9 @@ def _quantile(values: Floats, share: float) -> float:
             low = max(int(np.searchsorted(values, values[low], side="left")) - 1, 0)
         else:
             high = min(int(np.searchsorted(values, values[high], side="right")), len(values) - 1)
-    return float((values[low] + values[high]) / 2)
+    if values[low] == values[high]:
+        return float(values[low])
+    return float(values[low] / 2 + values[high] / 2)  # halves first: a sum may be infinite
 
 
 def _whole_cut(values: Floats, cut: int, limit: float, inward: int) -> tuple[float, float]:

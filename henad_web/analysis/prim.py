@@ -5,7 +5,7 @@ Owns what is said of the boxes on the way there: coverage, density, mass, limits
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,9 @@ from henad_web.analysis.distributions import binomial_tail
 from henad_web.analysis.grouping import levels_of
 from henad_web.analysis.peeling import Box, Kind, Limits, Objective, Peeled, Settings, Side, peeled
 from henad_web.analysis.pieces import Pieces, piecewise
-from henad_web.analysis.selection import Factor, Held, chosen, factor_names, find_factor
+from henad_web.analysis.samples import AfterStop
+from henad_web.analysis.scaling import scaled, unscaled
+from henad_web.analysis.selection import Factor, Held, chosen, factor_names, find_factor, several
 from henad_web.analysis.tables import AnalysisTable, Axis, Column
 from henad_web.errors import UsageError, counted
 from henad_web.explore.cell_texts import number_text
@@ -191,13 +193,15 @@ def prim(
     results: RecordedResults,
     condition: str,
     *,
-    factors: Iterable[str] | None = None,
+    factors: str | Sequence[str] | None = None,
     held: Held | None = None,
     threshold: float | None = None,
     peel_alpha: float = 0.05,
     paste_alpha: float = 0.05,
     mass_min: float = 0.05,
     objective: str = Objective.LENIENT1,
+    at: int | None = None,
+    after_stop: str = AfterStop.DROP,
 ) -> Pieces[PrimBoxes]:
     """Return a box of factors in which `condition` holds, found by peeling (PRIM, the patient rule induction method).
 
@@ -209,7 +213,7 @@ def prim(
         results: The results.
         condition: What is looked for: a condition over measured columns, such as ``Infected:max > 0.5`` or
             ``"Infected:max" > 0.5 and ticks < 100``, of columns that are no plain words in quotes; or the name of a
-            column, whose mean is to be high.
+            column, whose mean is to be high, with `at` of a statistic such as ``Infected``.
         factors: Parameters by id and ticks of actions as ``action.NAME``; those that vary when None.
         held: Only runs whose factors have these values.
         threshold: Of a condition the least density of the last box, 0 to 1, if any; of a column the number from which
@@ -219,10 +223,14 @@ def prim(
         mass_min: Least share of all runs that a box must hold.
         objective: ``"lenient1"`` takes the side that gains most mean a run it loses, ``"lenient2"`` the same weighted
             with the runs left, ``"original"`` the highest mean.
+        at: Tick of the series that a statistic is taken at.
+        after_stop: With `at`, of a run that had stopped before: ``"drop"`` leaves it out, ``"hold"`` takes its last
+            value.
 
     Raises:
         UsageError: There is no such column or factor, the condition cannot be read, no run or every run is of interest,
             no factor varies, or an option is not allowed.
+        MissingFileError: `at` is given, and there is no series.csv.
     """
     settings = Settings(
         peel_alpha=_share("peel_alpha", peel_alpha),
@@ -230,7 +238,7 @@ def prim(
         mass_min=_share("mass_min", mass_min),
         objective=Objective(chosen("objective", objective, list(Objective))),
     )
-    cases = yield from cases_of(results, condition, held=held, threshold=threshold)
+    cases = yield from cases_of(results, condition, held=held, threshold=threshold, at=at, after_stop=after_stop)
     _check_interest(cases)
     varied = yield from _factors(results, cases, factors)
     sides, names = [], []
@@ -240,9 +248,11 @@ def prim(
         names.append(options)
     trajectory = yield from peeled(sides, cases.y, settings)
     shares, tests = [], []
+    numbers, exponent = scaled(cases.y)
     for found in trajectory:
-        y = cases.y[found.inside]
-        shares.append((len(y), int((found.inside & cases.is_interesting).sum()), float(y.mean())))
+        y = numbers[found.inside]
+        mean = float(unscaled(y.mean(), exponent))
+        shares.append((len(y), int((found.inside & cases.is_interesting).sum()), mean))
         yield
         tests.append((yield from quasi_p(found, trajectory[0].box, sides, cases)))
     boxes = [found.box for found in trajectory]
@@ -265,17 +275,17 @@ def _check_interest(cases: Cases) -> None:
         )
 
 
-def _factors(results: RecordedResults, cases: Cases, names: Iterable[str] | None) -> Pieces[list[Factor]]:
-    if isinstance(names, str):
-        names = (names,)
+def _factors(results: RecordedResults, cases: Cases, names: str | Sequence[str] | None) -> Pieces[list[Factor]]:
     found = []
-    for name in factor_names(results) if names is None else tuple(names):
+    for name in factor_names(results) if names is None else dict.fromkeys(several(names)):
         factor = find_factor(results, name).taken(cases.rows)
         yield
         if (factor.values != factor.values[0]).any():
             found.append(factor)
     if not found:
-        raise UsageError(f"no factor varies between the runs asked for '{cases.axis.name}'")
+        raise UsageError(
+            f"no factor varies between the runs asked for '{cases.axis.name}'; hold fewer, or name others in factors="
+        )
     return found
 
 
@@ -307,6 +317,7 @@ def quasi_p(found: Peeled, whole: Box, sides: Sequence[Side], cases: Cases) -> P
     missed = np.zeros(len(cases.y), np.int64)
     for _, _, outside in beyond:
         missed += outside
+        yield
     values = np.full((2, len(sides)), np.nan)
     for place, end, outside in beyond:
         without = missed == outside

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from henad_web.analysis.ordered import ordered
-from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
+from henad_web.analysis.ordered import order_of
+from henad_web.analysis.pieces import Pieces
+from henad_web.analysis.scaling import centered
 from henad_web.analysis.tables import Column, FactorTable
 from henad_web.explore.intervals import t_quantile
 
@@ -101,7 +102,8 @@ class Fit:
     def partial(self) -> Floats:
         """Partial correlation of each factor with y, given all others."""
         own = np.square(self.coefficients)
-        return np.asarray(self.coefficients / np.sqrt(own + self.unexplained * self.inverse))
+        with np.errstate(invalid="ignore"):  # NaN of a factor that does nothing where all is explained
+            return np.asarray(self.coefficients / np.sqrt(own + self.unexplained * self.inverse))
 
     def half_widths(self, confidence: float) -> Floats:
         """Return half the width of Student's interval of each coefficient; NaN without degrees of freedom."""
@@ -148,20 +150,16 @@ def fitted(columns: Sequence[Floats], y: Floats) -> Pieces[Fit]:
 
 def _unit(values: Floats) -> Floats:
     """Return `values` less their mean, with a sum of squares of 1."""
-    shares = values / np.abs(values).max()
-    centered = shares - shares.mean()
-    centered /= np.abs(centered).max()
-    return np.asarray(centered / np.sqrt((centered * centered).sum()))
+    less_mean = centered(values)
+    return np.asarray(less_mean / np.sqrt((less_mean * less_mean).sum()))
 
 
 def ranks(values: Floats) -> Pieces[Floats]:
     """Return the rank of each of `values`, from 1; equal numbers share the mean of theirs."""
-    in_order = yield from ordered(values)
-    found = np.empty(len(values))
-    for part in stretches(len(values), PIECE_ROWS // 2):
-        order = np.argsort(values[part], kind="stable")  # numbers in order are looked up several times as fast
-        wanted = values[part][order]
-        below = np.searchsorted(in_order, wanted, side="left")
-        found[part][order] = (below + np.searchsorted(in_order, wanted, side="right") + 1) / 2
-        yield
+    order = yield from order_of(values)
+    in_order, found = values[order], np.empty(len(values))
+    firsts = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
+    counts = np.diff(np.append(firsts, len(values)))
+    yield
+    found[order] = np.repeat(firsts + (counts + 1) / 2, counts)
     return found

@@ -156,6 +156,7 @@ def selected(
     has_failed = yield from failed_rows(results)
     counts_in = is_asked & ~has_failed
     rows = np.flatnonzero(counts_in & np.isfinite(values))
+    yield
     left_out = LeftOut(
         held=held_text(held or {}),
         not_done=not_done(results) if block is None else 0,

@@ -22,6 +22,7 @@ from henad_web.analysis.pieces import Pieces, piecewise
 from henad_web.analysis.regression import Fit, Floats, RegressionMeasures, fitted, ranks
 from henad_web.analysis.resamples import Resampling
 from henad_web.analysis.samples import AfterStop
+from henad_web.analysis.scaling import scaled, unscaled
 from henad_web.analysis.selection import Held, Selection, chosen, factor_names, find_factor, selected
 from henad_web.analysis.sobol import SobolIndices, sobol_indices
 from henad_web.analysis.tables import Axis
@@ -210,9 +211,10 @@ def _check_enough(study: _Study, found: Arrangement) -> None:
     if len(found.y) < 2:
         total, noun = len(found.y) + found.left_out, _PARTS[found.design]
         why = "".join(f"; {line}" for line in study.selection.left_out.lines())
+        cure = "go on with the sweep, merge its shards" if found.left_out else f"plan more {noun}"
         raise UsageError(
             f"{len(found.y)} of {total:,} {noun} of {study.block} have a value of '{study.axis.name}' in every config, "
-            f"and 2 are needed{why}; go on with the sweep, merge its shards, or use method='regression'"
+            f"and 2 are needed{why}; {cure}, or use method='regression'"
         )
 
 
@@ -267,19 +269,24 @@ def _morris(study: _Study, found: Arrangement, resampling: Resampling) -> Pieces
     values = []
     for factor in found.factors:
         numbers = yield from as_numbers(factor)
-        values.append(numbers.reshape(found.y.shape))
-    effects = yield from elementary_effects(found.y, values, found.step)
+        values.append(scaled(numbers)[0].reshape(found.y.shape))
+    y, exponent = scaled(found.y)
+    effects = yield from elementary_effects(y, values, found.step)
     measures = yield from morris_effects(effects, resampling)
+    ends = (measures.mu_star - measures.half_width, measures.mu_star + measures.half_width)
+    mu, mu_star, low, high, sigma = (
+        unscaled(each, exponent) for each in (measures.mu, measures.mu_star, *ends, measures.sigma)
+    )
     return MorrisEffects(
         left_out=study.selection.left_out,
         axis=study.axis,
         axes=study.axes,
         notes=(*_notes(study, found), resampling.note("trajectories")),
-        mu=measures.mu,
-        mu_star=measures.mu_star,
-        mu_star_low=measures.mu_star - measures.half_width,
-        mu_star_high=measures.mu_star + measures.half_width,
-        sigma=measures.sigma,
+        mu=mu,
+        mu_star=mu_star,
+        mu_star_low=low,
+        mu_star_high=high,
+        sigma=sigma,
         trajectories=len(found.y),
         trajectories_left_out=found.left_out,
         confidence=resampling.confidence,

@@ -1,8 +1,8 @@
 """Sobol' indices of a Saltelli design: how much of the variance of y each factor makes, alone and with others.
 
 Owns the estimators, those of SALib's ``analyze.sobol``, so that the numbers are the same, and their intervals: points
-are drawn with replacement, by `resamples`. Every estimator is made of
-means over the points, so that a resample needs no more than counts of how often each point was drawn.
+are drawn with replacement, by `resamples`. Every estimator is made of means over the points, so that a resample needs
+no more than counts of how often each point was drawn.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from henad_web.analysis.pieces import PIECE_ROWS, Pieces, stretches
 from henad_web.analysis.resamples import Resampling
+from henad_web.analysis.scaling import centered
 from henad_web.analysis.tables import AnalysisTable, Axis, Column, FactorTable
 
 __all__ = ["Indices", "PairIndices", "SobolIndices", "sobol_indices"]
@@ -204,16 +205,12 @@ class Indices:
 
 def _standardized(grid: Floats) -> Pieces[Floats | None]:
     """Return `grid` with a mean of 0 and a variance of 1, None where all of it is one number."""
-    scale = np.abs(grid).max()
     if grid.min() == grid.max():
         return None
     yield
-    shares = grid / scale  # so that no square is infinite, or 0
-    centered = shares - shares.mean()
-    spread = np.abs(centered).max()
+    less_mean = centered(grid)
     yield
-    centered /= spread
-    return np.asarray(centered / np.sqrt((centered * centered).mean()))
+    return np.asarray(less_mean / np.sqrt((less_mean * less_mean).mean()))
 
 
 def _terms(y: Floats, factors: int, second_order: bool) -> Pieces[Floats]:

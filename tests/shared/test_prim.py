@@ -178,7 +178,15 @@ def test_no_box_is_smaller_than_it_may_be(name: str) -> None:
         (CONDITION, {"objective": "lenient"}, r"objective is 'lenient'; allowed: 'lenient1', .*did you mean"),
         (CONDITION, {"peel_alpha": 1}, r"peel_alpha is 1; allowed: a number between 0 and 1"),
         (CONDITION, {"mass_min": 0.0}, r"mass_min is 0"),
-        (3, {}, r"3 is neither a condition nor a measured column"),
+        (CONDITION, {"threshold": 2}, r"threshold is 2; allowed: a density, 0 to 1"),
+        ("y:final", {"threshold": "1"}, r"threshold is '1'; allowed: a finite number, from which on a run is of"),
+        ("y:final", {"threshold": float("nan")}, r"threshold is nan"),
+        ("y:final", {"threshold": 10**400}, r"threshold is about 2\^1328"),
+        (CONDITION, {"factors": 5}, r"5 is no name of a column; allowed: one, or several in a list"),
+        (CONDITION, {"factors": []}, r"no factor varies .*; hold fewer, or name others in factors="),
+        (CONDITION, {"held": "a"}, r"held is 'a'; allowed: factors with what to hold them at"),
+        (CONDITION, {"after_stop": "never"}, r"after_stop is 'never'; allowed: 'drop', 'hold'"),
+        (3, {}, r"the condition is 3; allowed: a text, such as"),
     ],
 )
 def test_what_cannot_be_asked_is_told(results: hw.ResultSet, asked: str, options: dict[str, object], told: str) -> None:
@@ -186,3 +194,23 @@ def test_what_cannot_be_asked_is_told(results: hw.ResultSet, asked: str, options
         results.prim(asked, **options)  # type: ignore[arg-type]
     with pytest.raises(hw.UsageError, match=r"box 400; allowed: 0 to \d+, or -1 for the last"):
         results.prim(CONDITION).box_at(400)
+
+
+def test_a_statistic_at_a_tick_is_asked_like_a_reducer(results: hw.ResultSet) -> None:
+    assert results.prim("y", at=0, threshold=1.5).to_csv() == results.prim("y:final", threshold=1.5).to_csv()
+
+
+def test_a_factor_counts_once_and_only_where_it_varies(results: hw.ResultSet) -> None:
+    twice = results.prim(CONDITION, factors=["a", "a", "c"])
+    assert twice.factors == ("a", "c")
+    assert results.prim(CONDITION, held={"mode": "idle"}).factors == ("a", "b", "c", "on", "size")
+
+
+def test_no_number_is_too_large_to_have_a_mean(results: hw.ResultSet) -> None:
+    expected = results.prim("y:final", threshold=1.5)
+    for name in ("y:final", "a"):
+        values = results.runs.reducer(name) if name == "y:final" else results.runs.param(name)
+        values[:] = np.ldexp(values, 1021)
+    found = results.prim("y:final", threshold=float(np.ldexp(1.5, 1021)))
+    assert found.mean.tolist() == np.ldexp(expected.mean, 1021).tolist()
+    assert found.runs.tolist() == expected.runs.tolist()

@@ -15,6 +15,7 @@ import henad_web as hw
 from henad_web.analysis import Analysis, MainEffects, MorrisEffects, RegressionMeasures, SobolIndices
 from henad_web.analysis.config_means import config_means
 from henad_web.analysis.pieces import Pieces
+from henad_web.analysis.regression import Fit
 from henad_web.analysis.resamples import Resampling
 from henad_web.analysis.selection import selected
 from henad_web.model.decimals import f64_text
@@ -446,3 +447,36 @@ def test_how_much_a_regression_explains_is_told(scattered: dict[str, bytes], hos
     poor = regression(opened(files_of(host, hill)), "bent:final", method="regression")
     assert poor.r2 < 0.7
     assert any("below 70 % its coefficients say little" in line for line in poor.lines)
+
+
+@pytest.mark.parametrize("exponent", [1018, -1000])
+def test_effects_and_means_are_the_same_in_any_unit(morris: dict[str, bytes], host: Host, exponent: int) -> None:
+    results = opened(morris)
+    plain = effects(opened(morris))
+    for column in (results.runs.reducer("y:final"), *map(results.runs.param, NAMES)):
+        column[:] = np.ldexp(column, exponent)
+    found = effects(results)
+    for name in ("mu", "mu_star", "mu_star_high", "sigma"):
+        assert getattr(found, name).tolist() == np.ldexp(getattr(plain, name), exponent).tolist()
+    several = files_of(host, grid_of(a=(0.0, 0.3, 1.0)), replicates=30)
+    scaled = opened(several)
+    scaled.runs.reducer("z:final")[:] = np.ldexp(scaled.runs.reducer("z:final"), exponent - 3)
+    assert main_effects(scaled, "z:final").to_csv() == main_effects(opened(several), "z:final").to_csv()
+
+
+def test_a_factor_that_does_nothing_where_all_is_explained_has_no_partial_correlation() -> None:
+    fit = Fit(
+        coefficients=np.array([1.0, 0.0]),
+        correlations=np.array([1.0, 0.0]),
+        inverse=np.ones(2),
+        unexplained=0.0,
+        degrees=1,
+    )
+    assert fit.partial[0] == 1
+    assert np.isnan(fit.partial[1])
+
+
+def test_more_is_planned_where_nothing_is_left_out(host: Host) -> None:
+    results = opened(files_of(host, table_of(saltelli_rows(1, second_order=True))))
+    with pytest.raises(hw.UsageError, match=r"1 of 1 points .* 2 are needed; plan more points, or use method='reg"):
+        results.sensitivity("y:final", method="sobol")
