@@ -98,12 +98,17 @@ def cases_of(
         selection = yield from selected(results, asked, held=held, at=at, after_stop=stop)
         y, wanted = selection.y, selection.y >= threshold
         return Cases(axis=selection.axis, y=y, is_interesting=wanted, rows=selection.rows, left_out=selection.left_out)
+    return (yield from _cases_of_condition(results, asked, held or {}))
+
+
+def _cases_of_condition(results: RecordedResults, asked: str, held: Held) -> Pieces[Cases]:
+    """Return the runs that did not fail, and in which of them the condition `asked` holds."""
     names, holds = _condition(asked, (*results.reducer_columns, *NUMBERS))
     counts = yield from held_rows(results, held)
     has_failed = yield from failed_rows(results)
     rows = np.flatnonzero(counts & ~has_failed)
     left_out = LeftOut(
-        held=held_text(held or {}),
+        held=held_text(held),
         not_done=not_done(results),
         failed=int(np.count_nonzero(counts & has_failed)),
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),

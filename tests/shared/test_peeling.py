@@ -62,7 +62,7 @@ def test_the_last_name_stays_however_bad_it_is() -> None:
     assert [(kept(box, 0), kept(box, 1)) for box in found] == [((0, 1), (0, 1, 2)), ((0,), (0, 1, 2)), ((0,), (0, 2))]
 
 
-@pytest.mark.parametrize("exponent", [1010, -1040])
+@pytest.mark.parametrize("exponent", [1018, -1040])
 def test_boxes_are_the_same_in_any_unit_of_y_and_of_a_factor(exponent: int) -> None:
     # Whole multiples of a power of two, so that no digit is lost where numbers are the smallest.
     values = np.arange(64) * 37 % 64.0
