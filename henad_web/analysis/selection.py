@@ -154,14 +154,13 @@ def selected(
     else:
         values = yield from values_at(results, stat_column(results, y), at, stop)
     has_failed = yield from failed_rows(results)
-    counts_in = is_asked & ~has_failed
-    rows = np.flatnonzero(counts_in & np.isfinite(values))
+    rows = np.flatnonzero(is_asked & ~has_failed & np.isfinite(values))
     yield
     left_out = LeftOut(
         held=held_text(held or {}),
         not_done=not_done(results) if block is None else 0,
         failed=int(np.count_nonzero(is_asked & has_failed)),
-        without_value=int(np.count_nonzero(counts_in)) - len(rows),
+        without_value=int(np.count_nonzero(is_asked & ~has_failed)) - len(rows),
         non_finite=int(np.count_nonzero(results.runs.is_non_finite[rows])),
     )
     if not len(rows) and not may_be_empty:
