@@ -47,7 +47,7 @@ Int64s = NDArray[np.int64]
 
 
 def plain_blocks(
-    stream: BinaryIO, start: int, table: str, row: str, *, block_bytes: int = _BLOCK_BYTES
+    stream: BinaryIO, start: int, table: str, row: str, *, block_bytes: int | None = None
 ) -> Iterator[tuple[bytes | None, int, int]]:
     """Yield whole lines of a table in blocks, with the offset and the record number of the first; a torn end not.
 
@@ -59,14 +59,14 @@ def plain_blocks(
         start: Offset behind the header.
         table: Name of the file, for errors.
         row: What a row is, for errors.
-        block_bytes: How much is read at once.
+        block_bytes: How much is read at once; some megabytes when None.
 
     Raises:
         TableDamagedError: A line is longer than any row.
     """
     stream.seek(start)
     offset, number, held = start, 2, b""
-    while block := stream.read(block_bytes):
+    while block := stream.read(block_bytes or _BLOCK_BYTES):
         is_plain = b'"' not in block and b"\r" not in block and b"\n\n" not in block
         if not is_plain or (not held and block.startswith(b"\n")):
             yield None, offset, number
@@ -225,8 +225,8 @@ class SeriesReader:
         self.header_end, self._stream = records.end, stream
         self.is_canonical = first is None or first.is_canonical
 
-    def rows(self, block_bytes: int = _BLOCK_BYTES) -> Iterator[SeriesRows]:
-        """Yield the rows in the order of the file, of `block_bytes` at once; a torn last one is left out.
+    def rows(self, block_bytes: int | None = None) -> Iterator[SeriesRows]:
+        """Yield the rows in the order of the file, of `block_bytes` at once, as `plain_blocks`; a torn last one not.
 
         Raises:
             TableDamagedError: A record other than a torn last one is no row.
