@@ -81,6 +81,7 @@ def show_live(run: SweepRun) -> asyncio.Task[None] | None:
     """
     bar = ProgressBar()
     if bar.widget is None:
+        # IPython's own word for: show another form of the object.
         raise NotImplementedError("a live bar needs ipywidgets")
     bar.show(run.progress())
     _display(bar.widget)

@@ -1,11 +1,12 @@
-"""Fixtures of tests that write folders or import modules, and of those whose process is a worker of an executor."""
+"""Fixtures of tests that write folders, import modules or miss a library, and of those whose process is a worker."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,22 @@ def fast_path() -> Iterator[Path]:
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         yield Path(name)
+
+
+@pytest.fixture
+def hide_library(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let a library, given by its name, be one that is not installed."""
+    find = importlib.import_module
+
+    def hide(library: str) -> None:
+        def missing(name: str, package: str | None = None) -> object:
+            if name.partition(".")[0] == library:
+                raise ModuleNotFoundError(f"No module named {name!r}")
+            return find(name, package)
+
+        monkeypatch.setattr(importlib, "import_module", missing)
+
+    return hide
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from henad_native.cli import drawing, main
 from henad_native.cli.analyzing import held_of
 from henad_web.report import document, figures
 from tests.native.folders import SIR, TARGET, files_in, record_of, sweep
-from tests.native.test_report import Page, hide_matplotlib
+from tests.native.test_report import Page
 from tests.native.test_result_plots import GRID
 from tests.shared.plain_searches import HILLS, hills_spec
 from tests.shared.table_forms import ODD_ENTRY, odd_spec
@@ -307,9 +308,9 @@ def test_a_report_is_about_what_it_is_asked_for(
 
 
 def test_a_report_without_matplotlib_is_warned_of(
-    folder: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capsys: Captured, hide_library: Callable[[str], None]
 ) -> None:
-    hide_matplotlib(monkeypatch)
+    hide_library("matplotlib")
     assert main(["report", str(folder), "-o", str(tmp_path / "out.html")]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{tmp_path / 'out.html'}\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas
@@ -159,16 +159,9 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing_behind(
 
 
 def test_a_library_that_is_missing_is_named_before_anything_is_made(
-    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    study: Path, hide_library: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = importlib.import_module
-
-    def missing(name: str, package: str | None = None) -> object:
-        if name.startswith("pyarrow"):
-            raise ModuleNotFoundError(f"No module named {name!r}")
-        return found(name, package)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
+    hide_library("pyarrow")
     assert main(["export", str(study), "--parquet"]) == 1
     assert "to_parquet needs pyarrow" in capsys.readouterr().err
     assert not study.with_name("study-parquet").exists()

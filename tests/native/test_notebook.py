@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +29,8 @@ def displayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.fixture
-def without_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = importlib.import_module
-
-    def missing(name: str) -> object:
-        if name == "ipywidgets":
-            raise ModuleNotFoundError(f"No module named {name!r}")
-        return find(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
+def without_widgets(hide_library: Callable[[str], None]) -> None:
+    hide_library("ipywidgets")
 
 
 def parts(bar: Any) -> tuple[float, str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -300,14 +299,7 @@ def test_axes_show_themselves_in_a_notebook() -> None:
     assert axes._repr_png_() == axes.figure._repr_png_() == hw.figure_bytes(axes, "png")
 
 
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = importlib.import_module
-
-    def missing(name: str) -> object:
-        if name.startswith("matplotlib"):
-            raise ModuleNotFoundError(f"No module named {name!r}")
-        return find(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
+def test_a_missing_library_is_named_with_its_extra(hide_library: Callable[[str], None]) -> None:
+    hide_library("matplotlib")
     with pytest.raises(hw.NeedsExtraError, match=r"^a plot needs matplotlib; .*'henad-web\[plot\]' elsewhere$"):
         draw_response(response_of(RATES))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import re
+from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -287,21 +287,9 @@ def test_the_model_is_not_asked_for() -> None:
     assert checked(results.to_html()).labels == page().labels
 
 
-def hide_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let matplotlib be a library that is not installed."""
-    find = importlib.import_module
-
-    def missing(name: str) -> object:
-        if name.startswith("matplotlib"):
-            raise ModuleNotFoundError(f"No module named {name!r}")
-        return find(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
-
-
-def test_without_matplotlib_it_says_how_to_have_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_it_says_how_to_have_figures(hide_library: Callable[[str], None]) -> None:
     results = grid()
-    hide_matplotlib(monkeypatch)
+    hide_library("matplotlib")
     read = checked(results.to_html())
     assert read.labels == []
     assert "no figures: a plot needs matplotlib; install it with" in read.section("Figures")
